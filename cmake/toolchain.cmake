@@ -1,0 +1,44 @@
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+find_program(LUMEN_CCACHE ccache)
+if(LUMEN_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${LUMEN_CCACHE})
+endif()
+
+# gcc before 12.1 does not know -fuse-ld=mold; asking the compiler covers every case.
+find_program(LUMEN_MOLD mold)
+if(LUMEN_MOLD)
+  include(CheckCXXSourceCompiles)
+  set(CMAKE_REQUIRED_LINK_OPTIONS -fuse-ld=mold)
+  check_cxx_source_compiles("int main() {}" LUMEN_MOLD_WORKS)
+  unset(CMAKE_REQUIRED_LINK_OPTIONS)
+  if(LUMEN_MOLD_WORKS)
+    add_link_options(-fuse-ld=mold)
+  endif()
+endif()
+
+add_compile_options(-fdiagnostics-color=auto)
+if(LUMEN_SANITIZE)
+  add_compile_options(-fsanitize=${LUMEN_SANITIZE} -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${LUMEN_SANITIZE})
+endif()
+
+# What every target of ours compiles with; linked PRIVATE or through lumen_base.
+add_library(lumen_warnings INTERFACE)
+target_compile_options(lumen_warnings INTERFACE -Wall -Wextra -Wconversion -Wshadow -Werror)
+if(LUMEN_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # gcc's flow warnings see paths that only the sanitiser's own instrumentation adds.
+  target_compile_options(lumen_warnings INTERFACE -Wno-maybe-uninitialized)
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
+  # gcc 13 at -O2 finds an overflow that is not there in what it inlines from fmt 9.
+  target_compile_options(lumen_warnings INTERFACE -Wno-array-bounds -Wno-stringop-overflow)
+endif()

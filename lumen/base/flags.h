@@ -1,0 +1,29 @@
+// Every LUMEN_* environment variable, in one table; the only place that reads the environment.
+//
+// A variable that starts with LUMEN_ and is not in the table is an error, as is a value of the wrong form.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "lumen/base/expected.h"
+
+namespace lumen {
+
+// One member per row of the table in flags.cpp, with its default.
+struct Flags {
+  int64_t debug = 0;  // LUMEN_DEBUG
+  int64_t seed = 0;   // LUMEN_SEED
+};
+
+// From "NAME=value" strings; those that do not start with LUMEN_ are ignored.
+Expected<Flags> parse_flags(std::span<const std::string> environment);
+
+// Those of this process, read at the first call; throws Error when they are wrong.
+const Flags& flags();
+
+// docs/flags.md: the table, for people.
+std::string flags_markdown();
+
+}  // namespace lumen
