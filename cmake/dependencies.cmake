@@ -3,6 +3,16 @@ find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 
+# Our own compilation of fmt where we know its parts, else the header-only form.
+if(fmt_VERSION VERSION_GREATER_EQUAL 9 AND fmt_VERSION VERSION_LESS 10)
+  add_library(lumen_fmt STATIC cmake/fmt_library.cpp)
+  get_target_property(fmt_include fmt::fmt-header-only INTERFACE_INCLUDE_DIRECTORIES)
+  target_include_directories(lumen_fmt SYSTEM PUBLIC ${fmt_include})
+else()
+  add_library(lumen_fmt INTERFACE)
+  target_link_libraries(lumen_fmt INTERFACE fmt::fmt-header-only)
+endif()
+
 # By header: the distributions' CMake files for Boost differ, a version in a header does not.
 find_path(LUMEN_BOOST_INCLUDE boost/unordered/unordered_flat_map.hpp)
 if(NOT LUMEN_BOOST_INCLUDE)

@@ -5,14 +5,14 @@ function(add_program target)
     set(arg_LIBRARY lumen::lumen)
   endif()
   add_executable(${target} ${arg_SOURCES})
-  target_link_libraries(${target} PRIVATE ${arg_LIBRARY} lumen_warnings fmt::fmt-header-only nlohmann_json::nlohmann_json
+  target_link_libraries(${target} PRIVATE ${arg_LIBRARY} lumen_warnings lumen_fmt nlohmann_json::nlohmann_json
                         ${arg_LINK})
 endfunction()
 
 # What tests, fuzz targets and conformance share.
 file(GLOB support_sources CONFIGURE_DEPENDS tests/support/*.cpp)
 add_library(test_support STATIC EXCLUDE_FROM_ALL ${support_sources})
-target_link_libraries(test_support PUBLIC lumen::lumen PRIVATE lumen_warnings fmt::fmt-header-only)
+target_link_libraries(test_support PUBLIC lumen::lumen PRIVATE lumen_warnings lumen_fmt)
 
 if(LUMEN_FUZZ)
   file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz/*.cpp)

@@ -4,7 +4,8 @@
 //   (q*b + r) / b      = q + r/b
 //   r / b              = k                  when k*b <= r < (k+1)*b is proven
 //   (g*x + r) / (g*b)  = (x + k) / b        when r/g = k is decided as above, for a factor g > 0 of the divisor
-//   (x/y + c) / b      = (x + c*y) / (y*b)  for y > 0
+//   (x/y + e) / b      = (x + e*y) / (y*b)  for y > 0
+//   a / b              = -((-a - 1)/b) - 1  when the first coefficient of a is negative
 // Each result is divided again, so what is left is a fixed point of all of them.
 #include <algorithm>
 
@@ -40,6 +41,13 @@ Expr content(Expr e) {
 
 std::optional<Expr> divide_by_factor(Expr r, Expr b, std::span<const Expr> given) {
   const Expr whole = b.is_constant() ? b : content(b);
+  if (term_count(b) > 1 && !(whole == Expr(1))) {
+    const std::optional<Expr> primitive = exact_quotient(b, whole);
+    if (primitive && prove_ge0(*primitive - 1, given)) {
+      const Division parts = divide_terms(r, *primitive);
+      if (const auto k = decided_quotient(parts.rest, *primitive, given)) return floor_div(parts.quotient + *k, whole);
+    }
+  }
   std::vector<Expr> tried = {1, b};
   for (const Term& t : r.node()->terms) {
     const Expr g = common_factor(Expr(intern_sum(0, std::span(&t, 1))), whole);
@@ -55,18 +63,18 @@ std::optional<Expr> divide_by_factor(Expr r, Expr b, std::span<const Expr> given
 }
 
 std::optional<Expr> divide_nested(Expr r, Expr b) {
-  const ExprNode& n = *r.node();
-  if (n.terms.size() != 1 || n.terms[0].coefficient != 1 || n.terms[0].atoms.size() != 1) return std::nullopt;
-  const ExprNode& inner = *n.terms[0].atoms[0];
-  if (inner.kind != ExprKind::floor_div) return std::nullopt;
-  const Expr x(inner.args[0]);
-  const Expr y(inner.args[1]);
   const Expr given[] = {r};
-  if (!prove_ge0(y - 1, given)) return std::nullopt;
-  const Expr numerator = x + Expr(n.constant) * y;
-  const Expr denominator = y * b;
-  if (numerator.kind() == ExprKind::undefined || denominator.kind() == ExprKind::undefined) return std::nullopt;
-  return floor_div(numerator, denominator);
+  for (const Term& t : r.node()->terms) {
+    if (t.coefficient != 1 || t.atoms.size() != 1 || t.atoms[0]->kind != ExprKind::floor_div) continue;
+    const Expr x(t.atoms[0]->args[0]);
+    const Expr y(t.atoms[0]->args[1]);
+    if (!prove_ge0(y - 1, given)) continue;
+    const Expr numerator = x + (r - Expr(t.atoms[0])) * y;
+    const Expr denominator = y * b;
+    if (numerator.kind() == ExprKind::undefined || denominator.kind() == ExprKind::undefined) continue;
+    return floor_div(numerator, denominator);
+  }
+  return std::nullopt;
 }
 
 Expr atom(Expr a, Expr b) {
@@ -87,6 +95,10 @@ Expr quotient(Expr a, Expr b) {
   if (const auto k = decided_quotient(a, b, given)) return *k;
   if (const auto e = divide_by_factor(a, b, given)) return *e;
   if (const auto e = divide_nested(a, b)) return *e;
+  if ((a.is_constant() ? *a.constant() : a.node()->terms[0].coefficient) < 0) {
+    const Expr mirrored = -a - 1;
+    if (mirrored.kind() != ExprKind::undefined) return -floor_div(mirrored, b) - 1;
+  }
   return atom(a, b);
 }
 

@@ -37,6 +37,22 @@ std::optional<Expr> of_one_boolean(Expr e, bool (*condition)(__int128)) {
 // The greatest common divisor of the coefficients (not of the constant).
 int64_t coefficient_gcd(Expr e) { return known_divisor(Expr(intern_sum(0, e.node()->terms))); }
 
+// x/y + c >= 0 is x + c*y >= 0, and c - x/y >= 0 is (c+1)*y - x - 1 >= 0, for y > 0: the division goes.
+std::optional<Expr> without_quotient(Expr e) {
+  for (const Term& t : e.node()->terms) {
+    if (t.atoms.size() != 1 || t.atoms[0]->kind != ExprKind::floor_div) continue;
+    if (t.coefficient != 1 && t.coefficient != -1) continue;
+    const Expr q(t.atoms[0]);
+    const Expr x(q.node()->args[0]);
+    const Expr y(q.node()->args[1]);
+    const Expr given[] = {e};
+    if (!prove_ge0(y - 1, given)) continue;
+    const Expr product = t.coefficient == 1 ? x + (e - q) * y : (e + q + 1) * y - x - 1;
+    if (product.kind() != ExprKind::undefined) return product;
+  }
+  return std::nullopt;
+}
+
 Expr ge0(Expr e) {
   if (e.kind() == ExprKind::undefined) return e;
   if (prove_ge0(e)) return 1;
@@ -47,6 +63,7 @@ Expr ge0(Expr e) {
     const Division parts = divide_terms(e, g);
     return ge0(parts.quotient);
   }
+  if (const auto product = without_quotient(e)) return ge0(*product);
   return intern(ExprKind::ge0, {e});
 }
 
