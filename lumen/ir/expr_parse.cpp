@@ -172,10 +172,10 @@ class Parser {
       return Expr::undefined();
     }
     size_t k = 0;
-    const bool coordinate = word.size() > 1 && word[0] == 'i' &&
-                            std::from_chars(word.data() + 1, word.data() + word.size(), k).ptr == word.end();
+    const std::from_chars_result digits = std::from_chars(word.data() + 1, word.data() + word.size(), k);
+    const bool coordinate = word.size() > 1 && word[0] == 'i' && digits.ptr == word.end();
     if (coordinate) {
-      if (k >= scope_.extents.size()) {
+      if (digits.ec != std::errc{} || k >= scope_.extents.size()) {
         return fail(fmt::format("{} is not a coordinate here: there are {} dims", word, scope_.extents.size()));
       }
       at_ += word.size();

@@ -1,0 +1,122 @@
+#include "lumen/frontend/promote.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "lumen/frontend/build.h"
+#include "lumen/frontend/primitives.h"
+
+namespace lumen {
+
+namespace {
+
+DType promote_floats(DType a, DType b) {
+  const auto is_small = [](DType d) { return info(d).bits <= 8; };
+  if (is_small(a) && is_small(b)) return DType::f32;
+  if (is_small(a)) return b;
+  if (is_small(b)) return a;
+  const auto either = [&](DType d) { return a == d || b == d; };
+  if (either(DType::f64)) return DType::f64;
+  if (either(DType::f32)) return DType::f32;
+  if (either(DType::tf32)) return DType::tf32;
+  return DType::f32;  // f16 with bf16
+}
+
+DType promote_ints(DType a, DType b) {
+  if (is_unsigned(a) == is_unsigned(b)) return info(a).bits > info(b).bits ? a : b;
+  const DType u = is_unsigned(a) ? a : b;
+  const DType s = is_unsigned(a) ? b : a;
+  for (DType wider : {DType::i8, DType::i16, DType::i32}) {
+    if (info(wider).bits > info(u).bits && info(wider).bits >= info(s).bits) return wider;
+  }
+  return DType::i64;
+}
+
+enum class Kind : uint8_t { boolean, integer, floating };
+
+Kind kind_of(DType d) { return is_float(d) ? Kind::floating : is_bool(d) ? Kind::boolean : Kind::integer; }
+
+// Of a number; a tensor counts by its dtype.
+Kind kind_of(const Operand& operand) {
+  struct Visitor {
+    Kind operator()(const Tensor& x) const { return kind_of(x.dtype()); }
+    Kind operator()(bool) const { return Kind::boolean; }
+    Kind operator()(int64_t) const { return Kind::integer; }
+    Kind operator()(double) const { return Kind::floating; }
+    Kind operator()(const Expr&) const { return Kind::integer; }
+  };
+  return std::visit(Visitor{}, operand.value());
+}
+
+DType common_dtype(std::span<const Operand> operands) {
+  std::optional<DType> dtype;
+  Kind kind = Kind::boolean;
+  for (const Operand& operand : operands) {
+    kind = std::max(kind, kind_of(operand));
+    if (!operand.is_tensor()) continue;
+    const DType d = operand.tensor().dtype();
+    dtype = dtype ? promote(*dtype, d) : d;
+  }
+  if (!dtype) fail("needs a tensor: only numbers were given");
+  if (kind == kind_of(*dtype)) return *dtype;
+  return kind == Kind::floating ? DType::f32 : DType::i64;
+}
+
+Graph& graph_of(std::span<const Operand> operands) {
+  for (const Operand& operand : operands) {
+    if (operand.is_tensor()) return *operand.tensor().graph;
+  }
+  fail("needs a tensor: only numbers were given");
+}
+
+}  // namespace
+
+DType promote(DType a, DType b) {
+  if (a == b) return a;
+  if (is_float(a) && is_float(b)) return promote_floats(a, b);
+  if (is_float(a) || is_bool(b)) return a;
+  if (is_float(b) || is_bool(a)) return b;
+  return promote_ints(a, b);
+}
+
+std::vector<Tensor> promote_only(std::span<const Operand> operands) {
+  const DType dtype = common_dtype(operands);
+  Graph& g = graph_of(operands);
+  std::vector<Tensor> result;
+  for (const Operand& operand : operands) {
+    result.push_back(operand.is_tensor() ? cast_to(operand.tensor(), dtype) : number(g, dtype, operand));
+    if (result.back().graph != &g) fail("operands belong to different graphs");
+  }
+  return result;
+}
+
+std::vector<Tensor> promote_and_broadcast(std::span<const Operand> operands) {
+  std::vector<Tensor> result = promote_only(operands);
+  std::vector<Shape> shapes;
+  for (const Tensor& x : result) shapes.push_back(x.shape());
+  const Shape to = broadcast_shapes(shapes);
+  for (Tensor& x : result) x = broadcast(x, to);
+  return result;
+}
+
+Shape broadcast_shapes(std::span<const Shape> shapes) {
+  std::vector<Expr> dims;  // reversed: the last dim first
+  for (const Shape& shape : shapes) {
+    const auto given = shape.dims();
+    dims.resize(std::max(dims.size(), given.size()), Expr(1));
+    for (size_t k = 0; k < given.size(); ++k) {
+      const Expr dim = given[given.size() - 1 - k];
+      if (dims[k] == Expr(1)) {
+        dims[k] = dim;
+      } else if (dim != Expr(1) && dims[k] != dim) {
+        fail(fmt::format("shapes {} and {} do not broadcast",
+                         Shape(std::vector<Expr>(dims.rbegin(), dims.rend())).str(), shape.str()));
+      }
+    }
+  }
+  return Shape(std::vector<Expr>(dims.rbegin(), dims.rend()));
+}
+
+}  // namespace lumen

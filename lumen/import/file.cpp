@@ -1,0 +1,97 @@
+#include "lumen/import/file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+#include <utility>
+
+namespace lumen {
+
+namespace {
+
+// Before anything else can change errno.
+Diag failed(std::string_view what, std::string_view path) {
+  const std::string reason = std::generic_category().message(errno);
+  return error(fmt::format("{}: cannot {}: {}", path, what, reason));
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  int get() const { return fd_; }
+  int release() { return std::exchange(fd_, -1); }
+
+ private:
+  int fd_;
+};
+
+bool write_all(int fd, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    bytes = bytes.subspan(static_cast<size_t>(written));
+  }
+  return true;
+}
+
+}  // namespace
+
+Expected<MappedFile> MappedFile::open(const std::string& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) return failed("open", path);
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) return failed("read", path);
+  if (!S_ISREG(status.st_mode)) return error(fmt::format("{}: not a file", path));
+  const auto size = static_cast<size_t>(status.st_size);
+  if (size == 0) return MappedFile({});
+  void* at = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
+  if (at == MAP_FAILED) return failed("map", path);
+  return MappedFile({static_cast<const std::byte*>(at), size});
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+MappedFile::~MappedFile() {
+  if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
+
+Expected<void> write_file(const std::string& path, std::span<const std::span<const std::byte>> parts) {
+  std::string temporary;
+  int fd = -1;
+  for (int k = 0; fd < 0 && (k == 0 || errno == EEXIST); ++k) {
+    temporary = fmt::format("{}.{}.{}.tmp", path, ::getpid(), k);
+    fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  }
+  Descriptor file(fd);
+  if (file.get() < 0) return failed("write", path);
+  const auto give_up = [&](std::string_view what) {
+    Diag diag = failed(what, path);
+    ::unlink(temporary.c_str());
+    return diag;
+  };
+  for (const std::span<const std::byte> part : parts) {
+    if (!write_all(file.get(), part)) return give_up("write");
+  }
+  if (::close(file.release()) != 0) return give_up("write");
+  if (std::rename(temporary.c_str(), path.c_str()) != 0) return give_up("replace");
+  return {};
+}
+
+}  // namespace lumen

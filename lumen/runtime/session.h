@@ -1,0 +1,159 @@
+// Session: a graph with values. Set inputs and dims, execute, get outputs.
+//
+//   Session session(graph);
+//   session.set("a", {1, 2, 3});
+//   session.execute();
+//   std::vector<float> c = session.get<float>("c");
+//
+// Inputs keep their values from one execute to the next. A dim that set_dim does not give is taken from the tensors
+// given with their shapes. State starts as zeros; an output that updates a state input becomes its value for the next
+// execute. Everything throws lumen::Error; a failed execute changes nothing.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "lumen/ir/graph.h"
+
+namespace lumen {
+
+template <class T>
+concept Number = std::is_arithmetic_v<T> && sizeof(T) <= 8;
+
+class Session {
+ public:
+  explicit Session(std::shared_ptr<const Graph> graph);
+
+  const Graph& graph() const { return *graph_; }
+
+  void set_dim(std::string_view name, int64_t value);
+
+  // Values in row-major order, as many as the input has elements once its dims are known. Floats are rounded to the
+  // input's dtype, but a finite one must stay finite; in every other case each value must be one of the dtype.
+  template <Number T>
+  void set(std::string_view name, std::span<const T> values);
+  template <Number T>
+  void set(std::string_view name, const std::vector<T>& values);
+  void set(std::string_view name, std::initializer_list<double> values) {
+    set(name, std::span<const double>(values.begin(), values.size()));
+  }
+  // Of exactly the input's dtype and shape.
+  void set(std::string_view name, HostTensor value);
+  // The elements as they are stored (dtype.h).
+  void set_bytes(std::string_view name, std::span<const std::byte> bytes);
+
+  void execute();
+
+  // Of an output, after execute. T must hold every value of its dtype.
+  template <Number T>
+  std::vector<T> get(std::string_view name) const;
+  const HostTensor& tensor(std::string_view name) const;
+  const std::vector<int64_t>& dims(std::string_view name) const { return tensor(name).dims; }
+
+ private:
+  enum class Form : uint8_t {
+    missing,
+    shaped,    // given with its dims
+    flat,      // lanes without dims
+    bytes,     // storage
+    computed,  // state that an output left
+  };
+  struct Given {
+    Form form = Form::missing;
+    HostTensor tensor;
+    std::vector<std::byte> bytes;
+  };
+
+  size_t input_number(std::string_view name) const;
+  const Node& input_node(size_t number) const { return (*graph_)[graph_->inputs()[number]]; }
+  void set_lanes(std::string_view name, DType from, std::vector<Lane> lanes);
+  void check_count(size_t number, int64_t count, const std::vector<int64_t>& dims) const;
+  DimValues resolve_dims() const;
+  // The tensor; without lanes when `given` has it already.
+  HostTensor resolve_input(size_t number, const Given& given, const DimValues& dims) const;
+  [[noreturn]] void refuse_get(std::string_view name, std::string_view type) const;
+
+  std::shared_ptr<const Graph> graph_;
+  std::vector<Given> inputs_;                 // as graph_->inputs()
+  std::vector<std::optional<int64_t>> dims_;  // as graph_->dims()
+  std::vector<HostTensor> outputs_;           // as graph_->outputs(); none before the first execute
+};
+
+namespace detail {
+
+// The dtype whose lanes hold any T.
+template <Number T>
+constexpr DType wide_dtype() {
+  if constexpr (std::is_same_v<T, bool>) return DType::bool_;
+  if constexpr (std::is_floating_point_v<T>) return DType::f64;
+  return std::is_signed_v<T> ? DType::i64 : DType::u64;
+}
+
+// Whether T has every value of the dtype.
+template <Number T>
+bool can_hold(DType dtype) {
+  const DTypeInfo& about = info(dtype);
+  if (is_bool(dtype)) return true;
+  if constexpr (std::is_same_v<T, bool>) return false;
+  const int digits = is_unsigned(dtype) ? about.bits : about.bits - 1;
+  if constexpr (std::is_floating_point_v<T>) {
+    if (is_float(dtype)) return dtype != DType::f64 || sizeof(T) == 8;
+    return digits <= std::numeric_limits<T>::digits;
+  }
+  return !is_float(dtype) && (is_unsigned(dtype) || std::is_signed_v<T>)&&digits <= std::numeric_limits<T>::digits;
+}
+
+template <Number T>
+std::string type_name() {
+  if constexpr (std::is_same_v<T, bool>) return "bool";
+  if constexpr (std::is_floating_point_v<T>) return sizeof(T) == 8 ? "double" : "float";
+  return (std::is_signed_v<T> ? "int" : "uint") + std::to_string(8 * sizeof(T)) + "_t";
+}
+
+}  // namespace detail
+
+template <Number T>
+void Session::set(std::string_view name, std::span<const T> values) {
+  std::vector<Lane> lanes(values.size());
+  for (size_t k = 0; k < values.size(); ++k) {
+    if constexpr (std::is_floating_point_v<T>) {
+      lanes[k].f = static_cast<double>(values[k]);
+    } else {
+      lanes[k].i = static_cast<int64_t>(values[k]);
+    }
+  }
+  set_lanes(name, detail::wide_dtype<T>(), std::move(lanes));
+}
+
+template <Number T>
+void Session::set(std::string_view name, const std::vector<T>& values) {
+  if constexpr (std::is_same_v<T, bool>) {
+    const std::vector<uint8_t> bytes(values.begin(), values.end());
+    set(name, std::span<const uint8_t>(bytes));
+  } else {
+    set(name, std::span<const T>(values));
+  }
+}
+
+template <Number T>
+std::vector<T> Session::get(std::string_view name) const {
+  const HostTensor& from = tensor(name);
+  if (!detail::can_hold<T>(from.dtype)) refuse_get(name, detail::type_name<T>());
+  std::vector<T> values(from.lanes.size());
+  for (size_t k = 0; k < values.size(); ++k) {
+    values[k] = is_float(from.dtype) ? static_cast<T>(from.lanes[k].f) : static_cast<T>(from.lanes[k].i);
+  }
+  return values;
+}
+
+}  // namespace lumen
