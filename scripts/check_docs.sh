@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The generated pages of docs/ say what the program says; --update writes them.
+# The generated pages of docs/ say what the program says (--update writes them), and README.md shows the real example.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 lumen=build/release/lumen
@@ -15,4 +15,10 @@ for page in ops flags; do
     status=1
   fi
 done
+# The example that README.md shows is the one that is compiled and run.
+if ! diff -u <(awk '/^```cpp$/ {f = 1; next} /^```$/ && f {exit} f' README.md) \
+  <(sed 1d examples/readme.cpp); then
+  echo "the example in README.md is not examples/readme.cpp" >&2
+  status=1
+fi
 exit "$status"

@@ -35,6 +35,22 @@ Tensor numbers(const Operand& x) {
   return v;
 }
 
+// Whether `dtype` is a narrow float and the operand a number that it would round.
+bool is_rounded_by(DType dtype, const Operand& operand) {
+  const auto* value = std::get_if<double>(&operand.value());
+  return value != nullptr && wide(dtype) != dtype && round_to(dtype, *value) != *value && !std::isnan(*value);
+}
+
+// f of a and b promoted. Beside a number that their dtype would round they meet in f32.
+template <class F>
+Tensor arithmetic(const Operand& a, const Operand& b, F f) {
+  const Operand operands[] = {a, b};
+  const DType dtype = common_dtype(operands);
+  if (is_rounded_by(dtype, a) || is_rounded_by(dtype, b)) return in_floats(a, b, f);
+  const std::vector<Tensor> both = promote_and_broadcast(operands);
+  return f(both[0], both[1]);
+}
+
 // Where the integer quotient of a and b, rounded down, lies below the true one: signs differ and something remains.
 Tensor rounded_down(Tensor a, Tensor b, Tensor rest) {
   return logical_and(ne(rest, 0), logical_xor(lt(a, 0), lt(b, 0)));
@@ -58,39 +74,37 @@ Tensor floor_divide_floats(Tensor a, Tensor b) {
 
 Tensor add(const Operand& a, const Operand& b) {
   const Call call("add", a.where());
-  const Pair p = promoted(a, b);
-  return emit(hlir::Add{}, {p.a, p.b});
+  return arithmetic(a, b, [](Tensor x, Tensor y) { return emit(hlir::Add{}, {x, y}); });
 }
 
 Tensor sub(const Operand& a, const Operand& b) {
   const Call call("sub", a.where());
-  const Pair p = promoted_numbers(a, b);
-  return emit(hlir::Add{}, {p.a, neg(p.b)});
+  return arithmetic(a, b, [](Tensor x, Tensor y) { return emit(hlir::Add{}, {x, neg(y)}); });
 }
 
 Tensor mul(const Operand& a, const Operand& b) {
   const Call call("mul", a.where());
-  const Pair p = promoted(a, b);
-  return emit(hlir::Mul{}, {p.a, p.b});
+  return arithmetic(a, b, [](Tensor x, Tensor y) { return emit(hlir::Mul{}, {x, y}); });
 }
 
 Tensor div(const Operand& a, const Operand& b) {
   const Call call("div", a.where());
-  const Pair p = promoted(a, b);
-  return emit(hlir::Div{}, {floats(p.a), floats(p.b)});
+  const Operand operands[] = {a, b};
+  const auto quotient = [](Tensor x, Tensor y) { return emit(hlir::Div{}, {x, y}); };
+  return is_float(common_dtype(operands)) ? arithmetic(a, b, quotient) : in_floats(a, b, quotient);
 }
 
 Tensor floor_divide(const Operand& a, const Operand& b) {
   const Call call("floor_divide", a.where());
   const Pair p = promoted_numbers(a, b);
-  if (is_float(p.dtype())) return in_floats(p.a, p.b, floor_divide_floats);
+  if (is_float(p.dtype())) return in_floats(a, b, floor_divide_floats);
   return emit(hlir::Div{}, {p.a, p.b});
 }
 
 Tensor trunc_divide(const Operand& a, const Operand& b) {
   const Call call("trunc_divide", a.where());
   const Pair p = promoted_numbers(a, b);
-  if (is_float(p.dtype())) return in_floats(p.a, p.b, [](Tensor x, Tensor y) { return trunc(x / y); });
+  if (is_float(p.dtype())) return in_floats(a, b, [](Tensor x, Tensor y) { return trunc(x / y); });
   const Tensor quotient = emit(hlir::Div{}, {p.a, p.b});
   if (is_unsigned(p.dtype())) return quotient;
   return where(rounded_down(p.a, p.b, p.a - quotient * p.b), quotient + 1, quotient);
@@ -185,9 +199,8 @@ Tensor clip(const Operand& x, const std::optional<Operand>& lo, const std::optio
 Tensor lerp(const Operand& a, const Operand& b, const Operand& weight) {
   const Call call("lerp", a.where());
   const Operand operands[] = {a, b, weight};
-  std::vector<Tensor> all = promote_and_broadcast(operands);
-  const DType dtype = floats(all[0]).dtype();
-  for (Tensor& x : all) x = cast_to(x, wide(dtype));
+  const DType dtype = float_dtype(operands);
+  const std::vector<Tensor> all = promote_to_floats(operands, wide(dtype));
   const Tensor gap = all[1] - all[0];
   // From the nearer end, so that both ends are met exactly.
   const Tensor result = where(lt(abs(all[2]), 0.5), all[0] + all[2] * gap, all[1] - gap * (1 - all[2]));
@@ -208,9 +221,10 @@ Tensor hypot(const Operand& a, const Operand& b) {
 
 Tensor copysign(const Operand& a, const Operand& b) {
   const Call call("copysign", a.where());
-  const Pair p = promoted(a, b);
-  const Tensor magnitude = abs(floats(p.a));
-  return where(signbit(p.b), neg(magnitude), magnitude);
+  const Operand operands[] = {a, b};
+  const std::vector<Tensor> both = promote_to_floats(operands, float_dtype(operands));
+  const Tensor magnitude = abs(both[0]);
+  return where(signbit(both[1]), neg(magnitude), magnitude);
 }
 
 }  // namespace lumen

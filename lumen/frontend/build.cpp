@@ -78,11 +78,12 @@ std::vector<int64_t> checked_axes(Tensor x, const std::vector<int64_t>& axes) {
     for (int64_t axis = 0; axis < x.rank(); ++axis) result.push_back(axis);
     return result;
   }
-  for (int64_t axis : axes) result.push_back(checked_axis(x, axis));
+  const bool is_scalar = x.rank() == 0;
+  for (int64_t axis : axes) result.push_back(checked_axis(x, axis, is_scalar ? 1 : 0));
   std::sort(result.begin(), result.end());
   const auto twice = std::adjacent_find(result.begin(), result.end());
   if (twice != result.end()) fail(fmt::format("axis {} given twice for {}", *twice, x.type().str()));
-  return result;
+  return is_scalar ? std::vector<int64_t>{} : result;
 }
 
 Shape with_dim(const Shape& shape, int64_t axis, Expr size) {

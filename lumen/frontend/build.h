@@ -68,7 +68,8 @@ Tensor moved(Tensor x, Change change) {
 
 // 0 <= axis < rank of x (+ extra, for a dim about to be inserted); negative axes count from the end.
 int64_t checked_axis(Tensor x, int64_t axis, int64_t extra = 0);
-// Checked and sorted; fails on an axis given twice. None means all.
+// Checked and sorted; fails on an axis given twice. None means all. A scalar has the axis 0, as in PyTorch, but there
+// is nothing in it to go along: the result is empty.
 std::vector<int64_t> checked_axes(Tensor x, const std::vector<int64_t>& axes);
 
 // Whether a condition is known to hold (to fail) for every value of its dims.

@@ -160,6 +160,7 @@ Tensor convolve_transposed(const Operand& x, const Operand& weight, const std::o
                        dilation[k]));
     }
     const auto axis = static_cast<int64_t>(k) + 2;
+    if (p.x.shape()[axis] == Expr(0)) fail(fmt::format("axis {} of {} is empty", axis, p.x.type().str()));
     const Expr kernel = p.weight.shape()[axis];
     const Expr around = dilation[k] * (kernel - 1) - padding[k];
     spread = pad_along(spread_out(spread, axis, stride[k]), axis, around, around + extra[k]);

@@ -1,6 +1,5 @@
 #include <array>
 #include <numbers>
-#include <ranges>
 
 #include "lumen/frontend/elementwise.h"
 #include "lumen/frontend/operators.h"
@@ -23,7 +22,7 @@ constexpr std::array kErfcTail = {0.9589962033754645,      0.6277955952814106,  
 Tensor erfc_tail(Tensor x) {
   const Tensor u = 7.0 / (x + 3) - 1;
   Tensor sum = filled(*x.graph, x.shape(), fill_of(x.dtype(), kErfcTail.back()));
-  for (double c : kErfcTail | std::views::reverse | std::views::drop(1)) sum = sum * u + c;
+  for (size_t k = kErfcTail.size() - 1; k-- > 0;) sum = sum * u + kErfcTail[k];
   return exp(-(x * x)) * sum / (x + 3);
 }
 

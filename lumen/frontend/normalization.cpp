@@ -10,7 +10,8 @@ namespace lumen {
 
 namespace {
 
-Tensor exp_below_max(Tensor x, int64_t axis) { return exp(x - max(x, {axis}, true)); }
+// x minus its maximum along the axis; what is empty has no maximum and stays.
+Tensor below_max(Tensor x, int64_t axis) { return x.shape().numel() == Expr(0) ? x : x - max(x, {axis}, true); }
 
 // x * weight + bias, each in x's dtype and reshaped by `place`.
 template <class Place>
@@ -59,7 +60,7 @@ Axes axes_from(Tensor x, int64_t first) {
 Tensor softmax(const Operand& x, int64_t axis) {
   const Call call("softmax", x.where());
   return in_floats(x, [&](Tensor v) {
-    const Tensor e = exp_below_max(v, axis);
+    const Tensor e = exp(below_max(v, axis));
     return e * reciprocal(sum(e, {axis}, true));
   });
 }
@@ -67,7 +68,7 @@ Tensor softmax(const Operand& x, int64_t axis) {
 Tensor log_softmax(const Operand& x, int64_t axis) {
   const Call call("log_softmax", x.where());
   return in_floats(x, [&](Tensor v) {
-    const Tensor shifted = v - max(v, {axis}, true);
+    const Tensor shifted = below_max(v, axis);
     return shifted - log(sum(exp(shifted), {axis}, true));
   });
 }
@@ -97,6 +98,7 @@ Tensor layer_norm(const Operand& x, int64_t rank, const std::optional<Operand>& 
 
 Tensor rms_norm(const Operand& x, const std::optional<Operand>& weight, double eps) {
   const Call call("rms_norm", x.where());
+  if (x.tensor().rank() == 0) fail(fmt::format("needs at least 1 dim, got {}", x.tensor().type().str()));
   return in_floats(x, [&](Tensor v) {
     const Tensor scale = rsqrt(mean(square(v), {-1}, true) + eps);
     return scaled(v * scale, weight, {}, [&](Tensor parameter, std::string_view what) {

@@ -69,7 +69,9 @@ std::vector<AdaptiveAxis> adaptive_axes(Tensor x, const std::vector<int64_t>& ou
   std::vector<AdaptiveAxis> axes;
   for (size_t k = 0; k < output.size(); ++k) {
     if (output[k] < 1) fail(fmt::format("output sizes must be positive, got {}", output[k]));
-    axes.push_back({x.shape()[x.rank() - static_cast<int64_t>(output.size() - k)], output[k]});
+    const int64_t axis = x.rank() - static_cast<int64_t>(output.size() - k);
+    if (x.shape()[axis] == Expr(0)) fail(fmt::format("axis {} of {} is empty", axis, x.type().str()));
+    axes.push_back({x.shape()[axis], output[k]});
   }
   return axes;
 }

@@ -76,23 +76,22 @@ std::optional<Tensor> float_power_by_number(Tensor x, double exponent) {
 Tensor pow(const Operand& a, const Operand& b) {
   const Call call("pow", a.where());
   const Operand operands[] = {a, b};
-  const std::vector<Tensor> both = promote_and_broadcast(operands);
-  const Tensor x = both[0];
-  const Tensor y = both[1];
+  const DType dtype = common_dtype(operands);
   const std::optional<double> exponent = number_of(b);
-  if (is_bool(x.dtype())) fail("not defined for bool");
-  if (!is_float(x.dtype())) {
-    if (!exponent) return integer_power(x, y);
+  if (is_bool(dtype)) fail("not defined for bool");
+  if (!is_float(dtype)) {
+    const std::vector<Tensor> both = promote_and_broadcast(operands);
+    if (!exponent) return integer_power(both[0], both[1]);
     if (*exponent < 0) fail("integers have no negative integer powers");
-    return power(x, static_cast<int64_t>(*exponent));
+    return power(both[0], static_cast<int64_t>(*exponent));
   }
   if (exponent) {
-    const Tensor w = cast_to(x, wide(x.dtype()));
-    if (const auto value = float_power_by_number(w, *exponent)) return cast_to(*value, x.dtype());
+    const Tensor x = promote_to_floats(operands, wide(dtype))[0];
+    if (const auto value = float_power_by_number(x, *exponent)) return cast_to(*value, dtype);
   }
   // One step wider than the operands: the error of log2 is multiplied by y.
-  const DType d = info(x.dtype()).bits < 32 ? DType::f32 : DType::f64;
-  return cast_to(float_power(cast_to(x, d), cast_to(y, d)), x.dtype());
+  const std::vector<Tensor> both = promote_to_floats(operands, info(dtype).bits < 32 ? DType::f32 : DType::f64);
+  return cast_to(float_power(both[0], both[1]), dtype);
 }
 
 }  // namespace lumen

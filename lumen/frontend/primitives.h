@@ -47,6 +47,14 @@ Tensor scan_of(Tensor x, int64_t axis, hlir::ScanKind kind);
 Tensor gather_of(Tensor x, Tensor indices, int64_t axis);
 Tensor scatter_of(Tensor x, Tensor indices, Tensor source, int64_t axis, hlir::ScatterMode mode);
 
+// f(x, axis) with the axis checked; a scalar counts as a row of one, as in PyTorch. The result has x's shape.
+template <class F>
+Tensor along_axis(Tensor x, int64_t axis, F f) {
+  if (x.rank() > 0) return f(x, checked_axis(x, axis));
+  checked_axis(x, axis, 1);
+  return reshaped(f(inserted(x, 0), 0), Shape());
+}
+
 // The least value: -inf, or the lowest integer.
 Scalar least(DType dtype);
 Scalar positive_infinity(DType dtype);  // floats
@@ -66,11 +74,9 @@ Tensor in_floats(const Operand& x, F f) {
 template <class F>
 Tensor in_floats(const Operand& a, const Operand& b, F f) {
   const Operand operands[] = {a, b};
-  const std::vector<Tensor> both = promote_and_broadcast(operands);
-  const Tensor x = floats(both[0]);
-  const Tensor y = floats(both[1]);
-  const DType d = wide(x.dtype());
-  return cast_to(f(cast_to(x, d), cast_to(y, d)), x.dtype());
+  const DType dtype = float_dtype(operands);
+  const std::vector<Tensor> both = promote_to_floats(operands, wide(dtype));
+  return cast_to(f(both[0], both[1]), dtype);
 }
 
 }  // namespace lumen

@@ -50,6 +50,43 @@ Kind kind_of(const Operand& operand) {
   return std::visit(Visitor{}, operand.value());
 }
 
+Graph& graph_of(std::span<const Operand> operands) {
+  for (const Operand& operand : operands) {
+    if (operand.is_tensor()) return *operand.tensor().graph;
+  }
+  fail("needs a tensor: only numbers were given");
+}
+
+// Tensors as `dtype` and then as `in`; numbers as `in`.
+std::vector<Tensor> held_in(std::span<const Operand> operands, DType dtype, DType in) {
+  Graph& g = graph_of(operands);
+  std::vector<Tensor> result;
+  for (const Operand& operand : operands) {
+    const bool is_tensor = operand.is_tensor();
+    result.push_back(is_tensor ? cast_to(cast_to(operand.tensor(), dtype), in) : number(g, in, operand));
+    if (result.back().graph != &g) fail("operands belong to different graphs");
+  }
+  return result;
+}
+
+std::vector<Tensor> broadcast_together(std::vector<Tensor> xs) {
+  std::vector<Shape> shapes;
+  for (const Tensor& x : xs) shapes.push_back(x.shape());
+  const Shape to = broadcast_shapes(shapes);
+  for (Tensor& x : xs) x = broadcast(x, to);
+  return xs;
+}
+
+}  // namespace
+
+DType promote(DType a, DType b) {
+  if (a == b) return a;
+  if (is_float(a) && is_float(b)) return promote_floats(a, b);
+  if (is_float(a) || is_bool(b)) return a;
+  if (is_float(b) || is_bool(a)) return b;
+  return promote_ints(a, b);
+}
+
 DType common_dtype(std::span<const Operand> operands) {
   std::optional<DType> dtype;
   Kind kind = Kind::boolean;
@@ -64,41 +101,22 @@ DType common_dtype(std::span<const Operand> operands) {
   return kind == Kind::floating ? DType::f32 : DType::i64;
 }
 
-Graph& graph_of(std::span<const Operand> operands) {
-  for (const Operand& operand : operands) {
-    if (operand.is_tensor()) return *operand.tensor().graph;
-  }
-  fail("needs a tensor: only numbers were given");
-}
-
-}  // namespace
-
-DType promote(DType a, DType b) {
-  if (a == b) return a;
-  if (is_float(a) && is_float(b)) return promote_floats(a, b);
-  if (is_float(a) || is_bool(b)) return a;
-  if (is_float(b) || is_bool(a)) return b;
-  return promote_ints(a, b);
+DType float_dtype(std::span<const Operand> operands) {
+  const DType dtype = common_dtype(operands);
+  return is_float(dtype) ? dtype : DType::f32;
 }
 
 std::vector<Tensor> promote_only(std::span<const Operand> operands) {
   const DType dtype = common_dtype(operands);
-  Graph& g = graph_of(operands);
-  std::vector<Tensor> result;
-  for (const Operand& operand : operands) {
-    result.push_back(operand.is_tensor() ? cast_to(operand.tensor(), dtype) : number(g, dtype, operand));
-    if (result.back().graph != &g) fail("operands belong to different graphs");
-  }
-  return result;
+  return held_in(operands, dtype, dtype);
 }
 
 std::vector<Tensor> promote_and_broadcast(std::span<const Operand> operands) {
-  std::vector<Tensor> result = promote_only(operands);
-  std::vector<Shape> shapes;
-  for (const Tensor& x : result) shapes.push_back(x.shape());
-  const Shape to = broadcast_shapes(shapes);
-  for (Tensor& x : result) x = broadcast(x, to);
-  return result;
+  return broadcast_together(promote_only(operands));
+}
+
+std::vector<Tensor> promote_to_floats(std::span<const Operand> operands, DType in) {
+  return broadcast_together(held_in(operands, float_dtype(operands), in));
 }
 
 Shape broadcast_shapes(std::span<const Shape> shapes) {

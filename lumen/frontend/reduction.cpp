@@ -45,6 +45,36 @@ Tensor reversed(Tensor x) { return is_float(x.dtype()) ? neg(x) : complement(x);
 
 Tensor max_over(Tensor x, const Axes& axes, bool keepdim) { return reduce(x, axes, keepdim, max_reduce); }
 
+Tensor arg_max_over(Tensor x, int64_t axis, bool keepdim) {
+  check_not_empty(x, {axis});
+  if (x.rank() == 0) return filled(*x.graph, Shape(), fill_of(DType::i64, 0));
+  return reduce(x, {axis}, keepdim, arg_max);
+}
+
+// The scan of x along an axis, in the dtype that sums have.
+Tensor accumulated(Tensor x, int64_t axis, hlir::ScanKind kind) {
+  const Tensor v = cast_to(x, accumulated_dtype(x));
+  return along_axis(v, axis, [&](Tensor row, int64_t a) { return scan_of(row, a, kind); });
+}
+
+// For each element, the last place at or before it where the maximum so far, `values`, is met.
+Tensor places_of_max(Tensor x, Tensor values, int64_t axis) {
+  const Expr at = Expr::index(static_cast<int>(axis), x.shape()[axis]);
+  const Tensor positions = iota_of(*x.graph, x.shape(), at, DType::i64);
+  const Tensor leads = logical_or(eq(x, values), isnan(x));
+  return scan_of(where(leads, positions, 0), axis, hlir::ScanKind::max);
+}
+
+// Prefixes by doubling: after step k every element holds the 2^k elements up to itself. Each step is stable, which
+// exp of differences to one maximum for the whole row would not be.
+Tensor log_prefix_sums(Tensor x, int64_t axis) {
+  const Expr size = x.shape()[axis];
+  for (int64_t step = 1; !proven(le(size, step)); step *= 2) {
+    x = logaddexp(x, sliced(padded(x, axis, step, 0, least(x.dtype())), axis, 0, size));
+  }
+  return x;
+}
+
 Tensor truth(Tensor x) { return is_bool(x.dtype()) ? x : ne(x, 0); }
 
 Tensor variance(Tensor x, const Axes& axes, int64_t correction, bool keepdim) {
@@ -94,14 +124,12 @@ Tensor min(const Operand& x, const Axes& axes, bool keepdim) {
 
 Tensor argmax(const Operand& x, int64_t axis, bool keepdim) {
   const Call call("argmax", x.where());
-  check_not_empty(x.tensor(), {axis});
-  return reduce(x.tensor(), {axis}, keepdim, arg_max);
+  return arg_max_over(x.tensor(), axis, keepdim);
 }
 
 Tensor argmin(const Operand& x, int64_t axis, bool keepdim) {
   const Call call("argmin", x.where());
-  check_not_empty(x.tensor(), {axis});
-  return reduce(reversed(x.tensor()), {axis}, keepdim, arg_max);
+  return arg_max_over(reversed(x.tensor()), axis, keepdim);
 }
 
 Tensor any(const Operand& x, const Axes& axes, bool keepdim) {
@@ -146,26 +174,19 @@ Tensor count_nonzero(const Operand& x, const Axes& axes) {
 
 Tensor cumsum(const Operand& x, int64_t axis) {
   const Call call("cumsum", x.where());
-  const Tensor v = x.tensor();
-  return scan_of(cast_to(v, accumulated_dtype(v)), checked_axis(v, axis), hlir::ScanKind::sum);
+  return accumulated(x.tensor(), axis, hlir::ScanKind::sum);
 }
 
 Tensor cumprod(const Operand& x, int64_t axis) {
   const Call call("cumprod", x.where());
-  const Tensor v = x.tensor();
-  return scan_of(cast_to(v, accumulated_dtype(v)), checked_axis(v, axis), hlir::ScanKind::prod);
+  return accumulated(x.tensor(), axis, hlir::ScanKind::prod);
 }
 
 ValuesAndIndices cummax(const Operand& x, int64_t axis) {
   const Call call("cummax", x.where());
-  const Tensor v = x.tensor();
-  const int64_t a = checked_axis(v, axis);
-  const Tensor values = scan_of(v, a, hlir::ScanKind::max);
-  const Expr at = Expr::index(static_cast<int>(a), v.shape()[a]);
-  const Tensor positions = iota_of(*v.graph, v.shape(), at, DType::i64);
-  // An element that equals the maximum so far, or a NaN, is the newest place of that maximum.
-  const Tensor leads = logical_or(eq(v, values), isnan(v));
-  return {values, scan_of(where(leads, positions, 0), a, hlir::ScanKind::max)};
+  const auto values = [](Tensor v, int64_t a) { return scan_of(v, a, hlir::ScanKind::max); };
+  const auto places = [&](Tensor v, int64_t a) { return places_of_max(v, values(v, a), a); };
+  return {along_axis(x.tensor(), axis, values), along_axis(x.tensor(), axis, places)};
 }
 
 ValuesAndIndices cummin(const Operand& x, int64_t axis) {
@@ -176,17 +197,7 @@ ValuesAndIndices cummin(const Operand& x, int64_t axis) {
 
 Tensor logcumsumexp(const Operand& x, int64_t axis) {
   const Call call("logcumsumexp", x.where());
-  const int64_t a = checked_axis(x.tensor(), axis);
-  return in_floats(x, [&](Tensor v) {
-    // Prefixes by doubling: after step k every element holds the 2^k elements up to itself. Each step is stable,
-    // which exp of differences to one maximum for the whole row would not be.
-    const Expr size = v.shape()[a];
-    for (int64_t step = 1; !proven(le(size, step)); step *= 2) {
-      const Tensor earlier = sliced(padded(v, a, step, 0, least(v.dtype())), a, 0, size);
-      v = logaddexp(v, earlier);
-    }
-    return v;
-  });
+  return in_floats(x, [&](Tensor v) { return along_axis(v, axis, log_prefix_sums); });
 }
 
 }  // namespace lumen

@@ -31,17 +31,27 @@ bool same(const ExprNode& a, const ExprNode& b) {
 }
 
 uint64_t content_hash(const ExprNode& n) {
-  Hasher h;
-  h.add(n.kind).add(n.constant).add(n.number).add(n.name);
-  if (n.kind == ExprKind::dim) h.add(n.bounds.lo).add(n.bounds.hi);
-  for (const ExprNode* a : n.args) h.add(a->hash);
-  if (n.kind == ExprKind::sum) {
-    for (const Term& t : n.terms) {
-      h.add(t.coefficient);
-      for (const ExprNode* a : t.atoms) h.add(a->hash);
-    }
+  uint64_t h = hash_combine(static_cast<uint64_t>(n.kind), static_cast<uint64_t>(n.constant));
+  const auto add = [&h](uint64_t v) {
+    h = (h ^ v) * 0x9e3779b97f4a7c15;
+    h ^= h >> 29;
+  };
+  for (const ExprNode* a : n.args) add(a->hash);
+  switch (n.kind) {
+    case ExprKind::dim:
+      return Hasher(h).add(n.name).add(n.bounds.lo).add(n.bounds.hi).value();
+    case ExprKind::index:
+      return hash_combine(h, static_cast<uint64_t>(n.number));
+    case ExprKind::sum:
+      for (const Term& t : n.terms) {
+        add(static_cast<uint64_t>(t.coefficient));
+        for (const ExprNode* a : t.atoms) add(a->hash);
+      }
+      break;
+    default:
+      break;
   }
-  return h.value();
+  return hash_mix(h);
 }
 
 class Table {
@@ -186,9 +196,20 @@ Memo& memo() {
 }  // namespace
 
 const ExprNode* intern_constant(int64_t value) {
-  ExprNode key{.kind = ExprKind::constant};
-  key.constant = value;
-  return intern(key);
+  const auto make = [](int64_t v) {
+    ExprNode key{.kind = ExprKind::constant};
+    key.constant = v;
+    return intern(key);
+  };
+  // Most constants are small, and asking for one must not cost a lock.
+  static constexpr int64_t kFirst = -64;
+  static const auto small = [&] {
+    std::array<const ExprNode*, 1024> nodes{};
+    for (size_t k = 0; k < nodes.size(); ++k) nodes[k] = make(kFirst + static_cast<int64_t>(k));
+    return nodes;
+  }();
+  const auto k = static_cast<uint64_t>(value) - static_cast<uint64_t>(kFirst);
+  return k < small.size() ? small[k] : make(value);
 }
 
 const ExprNode* intern_dim(std::string_view name, Interval bounds) {

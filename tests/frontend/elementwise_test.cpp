@@ -242,6 +242,15 @@ TEST(Elementwise, NarrowFloatsRoundOnce) {
   EXPECT_LE(wrong, 1);  // f32 may stand on the other side of a tie
 }
 
+TEST(Elementwise, NumbersBesideNarrowFloatsAreNotRounded) {
+  Rig rig;
+  const Tensor x = rig.input({3}, {1, 3, -100}, bf16);
+  const double c = static_cast<float>(0.7);
+  expect_close(rig.run(x * 0.7), {round_to(bf16, c), round_to(bf16, 3 * c), round_to(bf16, -100 * c)});
+  EXPECT_EQ(count_ops(x * 0.5, "Cast"), 0);
+  expect_close(rig.run(rig.input({2}, {6, 9}, u8) / -3), {-2, -3});
+}
+
 TEST(Elementwise, WhereTakesNothingFromTheOtherSide) {
   Rig rig;
   const Tensor c = rig.input({3}, {1, 0, 1}, bool_);

@@ -69,6 +69,21 @@ TEST(Reduction, ExtremesAndTheirPlaces) {
   expect_close(rig.run(count_nonzero(rig.input({4}, {1, 0, NAN, -0.0}))), {2});
 }
 
+TEST(Reduction, AScalarHasTheAxisZero) {
+  Rig rig;
+  const Tensor x = rig.input({}, {3});
+  for (const Tensor& y :
+       {sum(x, {0}), max(x, {-1}, true), cumsum(x, 0), sort(x).values, topk(x, 1).values, median(x, 0).values}) {
+    EXPECT_EQ(y.shape(), Shape());
+    expect_close(rig.run(y), {3});
+  }
+  for (const Tensor& y : {argmax(x, 0), argmin(x, -1, true), cummax(x, 0).indices, argsort(x, 0)}) {
+    EXPECT_EQ(y.shape(), Shape());
+    expect_close(rig.run(y), {0});
+  }
+  expect_close(rig.run(softmax(x)), {1});
+}
+
 TEST(Reduction, VarianceAndNorms) {
   Rig rig;
   const Expr n = rig.dim("n", 4);

@@ -1,0 +1,111 @@
+// conformance: runs the cases of tests/conformance/generate.py on the reference and compares with PyTorch's results.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "tests/conformance/run_case.h"
+
+namespace lumen::conformance {
+
+namespace {
+
+constexpr std::string_view kHelp =
+    "usage: conformance FOLDER [--only FUNCTION] [--all] [--worst]\n"
+    "\n"
+    "Runs the cases that tests/conformance/generate.py wrote to FOLDER; exits with 1 when one fails.\n"
+    "\n"
+    "  --only FUNCTION  only the cases of this function\n"
+    "  --all            show every failure, not only the first three of a function\n"
+    "  --worst          list the largest error of each function and dtype, in units of its tolerance\n";
+
+struct Options {
+  std::string folder;
+  std::string only;
+  bool all = false;
+  bool worst = false;
+};
+
+struct Tally {
+  int64_t passed = 0;
+  int64_t failed = 0;
+  std::map<std::string, int64_t> failures;                      // by function
+  std::map<std::string, std::pair<double, std::string>> worst;  // by function and dtype: ratio and case
+};
+
+void run_once(const Case& test, bool symbolic, const Options& options, Tally& tally) {
+  const Comparison result = run_case(test, symbolic);
+  const std::string what = test.what + (symbolic ? ", symbolic" : "");
+  if (result.passed) {
+    ++tally.passed;
+  } else {
+    ++tally.failed;
+    if (++tally.failures[test.function] <= 3 || options.all) {
+      fmt::print("FAILED {}: {} {}\n  {}\n", test.function, what, test.args.dump(), result.problem);
+    }
+  }
+  if (!options.worst || test.expected.empty() || result.ratio == 0) return;
+  auto& worst = tally.worst[fmt::format("{} {}", test.function, name(test.expected[0].tensor.dtype))];
+  if (result.ratio > worst.first) worst = {result.ratio, what};
+}
+
+int report(const Tally& tally) {
+  for (const auto& [key, worst] : tally.worst) fmt::print("{:10.3f} {} ({})\n", worst.first, key, worst.second);
+  for (const auto& [function, count] : tally.failures) fmt::print("failed {:4} {}\n", count, function);
+  fmt::print("conformance: {} passed, {} failed\n", tally.passed, tally.failed);
+  if (tally.failed > 0 || tally.passed == 0) return 1;
+  fmt::print("conformance: {} cases passed\n", tally.passed);
+  return 0;
+}
+
+int run(const Options& options) {
+  const CaseFile file = CaseFile::open(options.folder).value();
+  Tally tally;
+  for (size_t k = 0; k < file.size(); ++k) {
+    const Case test = file.read(k).value();
+    if (!options.only.empty() && test.function != options.only) continue;
+    run_once(test, false, options, tally);
+    if (test.symbolic) run_once(test, true, options, tally);
+  }
+  return report(tally);
+}
+
+int main_with(int argc, char** argv) {
+  Options options;
+  for (int k = 1; k < argc; ++k) {
+    const std::string_view argument = argv[k];
+    if (argument == "--all") {
+      options.all = true;
+    } else if (argument == "--worst") {
+      options.worst = true;
+    } else if (argument == "--only" && k + 1 < argc) {
+      options.only = argv[++k];
+    } else if (argument == "--help") {
+      fmt::print("{}", kHelp);
+      return 0;
+    } else if (argument.starts_with("-") || !options.folder.empty()) {
+      fmt::print(stderr, "conformance: unknown argument {}\n{}", argument, kHelp);
+      return 1;
+    } else {
+      options.folder = argument;
+    }
+  }
+  if (options.folder.empty()) {
+    fmt::print(stderr, "conformance: the folder is missing\n{}", kHelp);
+    return 1;
+  }
+  return run(options);
+}
+
+}  // namespace
+
+}  // namespace lumen::conformance
+
+int main(int argc, char** argv) try {
+  return lumen::conformance::main_with(argc, argv);
+} catch (const std::exception& problem) {
+  fmt::print(stderr, "conformance: {}\n", problem.what());
+  return 1;
+}

@@ -1,0 +1,47 @@
+// The subcommands of the `lumen` program. Each gives its exit status, or a Diag that main prints as `lumen: …`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lumen/base/expected.h"
+
+namespace lumen::tools {
+
+// A graph in a file, or on stdin when the name is "-".
+struct IrOptions {
+  std::string file;
+  bool in_place = false;  // format: write the file instead of stdout
+};
+Expected<int> check_ir(const IrOptions& options);
+Expected<int> format_ir(const IrOptions& options);
+Expected<int> print_ir_dot(const IrOptions& options);
+
+struct RunOptions {
+  std::string file;
+  // NAME=VALUE arguments, unparsed: run.cpp names what is wrong with one.
+  std::vector<std::string> dims;
+  std::vector<std::string> ranges;
+  std::vector<std::string> inputs;  // NAME=FILE.npy
+  std::string inputs_file;          // .safetensors
+  std::vector<std::string> outputs;
+  std::string outputs_file;
+  std::string diff;  // .npy, NAME=FILE.npy or .safetensors
+  double atol = 1e-6;
+  double rtol = 1e-5;
+  std::optional<int64_t> seed;  // default: LUMEN_SEED
+};
+Expected<int> run_graph(const RunOptions& options);
+
+struct OpsOptions {
+  std::string name;  // empty: all of them
+  bool markdown = false;
+};
+Expected<int> list_ops(const OpsOptions& options);
+
+Expected<int> list_flags();
+
+}  // namespace lumen::tools

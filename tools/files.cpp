@@ -1,0 +1,44 @@
+#include "tools/files.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "lumen/hlir/ops.h"
+#include "lumen/ir/text.h"
+#include "lumen/ir/verify.h"
+
+namespace lumen::tools {
+
+namespace {
+
+Expected<std::string> read_stream(std::FILE* stream, const std::string& file) {
+  std::string text;
+  char block[1 << 16];
+  for (size_t count = 0; (count = std::fread(block, 1, sizeof block, stream)) > 0;) text.append(block, count);
+  if (std::ferror(stream) != 0) return error(fmt::format("{}: cannot read: {}", file, std::strerror(errno)));
+  return text;
+}
+
+}  // namespace
+
+Expected<std::string> read_text(const std::string& file) {
+  if (file == "-") return read_stream(stdin, "stdin");
+  std::FILE* stream = std::fopen(file.c_str(), "rb");
+  if (stream == nullptr) return error(fmt::format("{}: cannot open: {}", file, std::strerror(errno)));
+  Expected<std::string> text = read_stream(stream, file);
+  std::fclose(stream);
+  return text;
+}
+
+Expected<std::shared_ptr<Graph>> read_graph(const std::string& file) {
+  const std::string text = LUMEN_TRY(read_text(file));
+  std::shared_ptr<Graph> graph = LUMEN_TRY(parse(text, hlir_ops(), file == "-" ? "<stdin>" : file));
+  Expected<void> verified = verify(*graph, hlir_stage());
+  if (!verified.ok()) return error(fmt::format("{}: {}", file, verified.diag().str()));
+  return graph;
+}
+
+}  // namespace lumen::tools

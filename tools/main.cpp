@@ -1,0 +1,133 @@
+// The `lumen` program: declares the options and hands over to the subcommand.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "lumen/base/flags.h"
+#include "lumen/base/nearest.h"
+#include "tools/commands.h"
+
+namespace lumen::tools {
+
+namespace {
+
+constexpr const char* kVersion = "lumen " LUMEN_VERSION;
+
+using Chosen = std::function<Expected<int>()>;
+
+void add_ir(CLI::App& app, IrOptions& options, Chosen& chosen) {
+  CLI::App* ir = app.add_subcommand("ir", "check, format or draw a graph in text form");
+  ir->require_subcommand(1);
+  ir->footer(
+      "Examples:\n"
+      "  lumen ir check examples/softmax.hlir\n"
+      "  lumen ir fmt -i examples/softmax.hlir\n"
+      "  lumen ir dot examples/softmax.hlir | dot -Tsvg > softmax.svg");
+  const auto add = [&](const char* name, const char* help, Expected<int> (*command)(const IrOptions&)) {
+    CLI::App* sub = ir->add_subcommand(name, help);
+    sub->add_option("FILE", options.file, "the graph; - reads stdin")->required();
+    sub->callback([&chosen, &options, command] { chosen = [&options, command] { return command(options); }; });
+    return sub;
+  };
+  add("check", "verify the graph and print one line about it", check_ir);
+  add("fmt", "print the canonical text", format_ir)
+      ->add_flag("-i,--in-place", options.in_place, "rewrite the file (atomically) instead of printing");
+  add("dot", "print Graphviz source", print_ir_dot);
+}
+
+void add_run(CLI::App& app, RunOptions& options, Chosen& chosen) {
+  CLI::App* run = app.add_subcommand("run", "run a graph on the reference and show, write or compare its outputs");
+  run->add_option("FILE", options.file, "the graph; - reads stdin")->required();
+  run->add_option("--dim", options.dims,
+                  "NAME=N: a symbolic dim (default: from the input files, else 7 or the nearest)");
+  run->add_option("--input", options.inputs, "NAME=FILE.npy: an input from a file");
+  run->add_option("--inputs", options.inputs_file, "FILE.safetensors: inputs by name from a file");
+  run->add_option("--range", options.ranges, "NAME=LO..HI: random values of an input lie there, both ends included");
+  run->add_option("--seed", options.seed, "seed of the random inputs (default: LUMEN_SEED, else 0)");
+  run->add_option("--output", options.outputs, "NAME=FILE.npy: write an output instead of showing it");
+  run->add_option("--outputs", options.outputs_file, "FILE.safetensors: write every output");
+  run->add_option(
+      "--diff", options.diff,
+      "FILE.safetensors, NAME=FILE.npy or (for a single output) FILE.npy: compare; exits with 1 on a mismatch");
+  run->add_option("--atol", options.atol, "absolute part of the tolerance")->capture_default_str();
+  run->add_option("--rtol", options.rtol, "relative part of the tolerance")->capture_default_str();
+  run->footer(
+      "Inputs without a file are random: floats roughly normal and never 0, integers 0 or 1, state starts at 0.\n"
+      "A value passes --diff when |got - expected| <= atol + rtol*|expected|.\n"
+      "\n"
+      "Examples:\n"
+      "  lumen run examples/softmax.hlir --dim rows=3\n"
+      "  lumen run model.hlir --inputs weights.safetensors --input tokens=tokens.npy --output logits=logits.npy\n"
+      "  lumen run gather.hlir --range indices=0..99 --seed 5\n"
+      "  lumen run model.hlir --inputs in.safetensors --diff expected.safetensors --rtol 1e-4");
+  run->callback([&] { chosen = [&options] { return run_graph(options); }; });
+}
+
+void add_listings(CLI::App& app, OpsOptions& options, bool& flags_markdown, Chosen& chosen) {
+  CLI::App* ops = app.add_subcommand("ops", "list the primitives, or show one of them");
+  ops->add_option("NAME", options.name, "a primitive");
+  ops->add_flag("--markdown", options.markdown, "as docs/ops.md");
+  ops->footer("Examples:\n  lumen ops\n  lumen ops SumReduce");
+  ops->callback([&] { chosen = [&options] { return list_ops(options); }; });
+
+  CLI::App* flags = app.add_subcommand("flags", "list the environment variables that Lumen reads");
+  flags->add_flag("--markdown", flags_markdown, "as docs/flags.md (the same text)");
+  flags->callback([&] { chosen = [] { return list_flags(); }; });
+}
+
+// CLI11 only says that a subcommand is required: which word was wrong, and what was meant.
+std::optional<std::string> unknown_command(const CLI::App& app, int argc, char** argv, int at = 1) {
+  std::vector<std::string_view> known;
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (at < argc && sub->get_name() == argv[at]) return unknown_command(*sub, argc, argv, at + 1);
+    known.push_back(sub->get_name());
+  }
+  if (known.empty() || at >= argc || argv[at][0] == '-') return std::nullopt;
+  const std::optional<std::string> guess = nearest(argv[at], known);
+  return "unknown command `" + std::string(argv[at]) + "`" + (guess ? "; did you mean `" + *guess + "`?" : "");
+}
+
+int fail(const std::string& message) {
+  std::fprintf(stderr, "lumen: %s\n", message.c_str());
+  return 1;
+}
+
+int main_with(int argc, char** argv) {
+  CLI::App app("A deep-learning compiler that searches.", "lumen");
+  app.set_version_flag("--version", kVersion);
+  app.require_subcommand(1);
+  IrOptions ir;
+  RunOptions run;
+  OpsOptions ops;
+  bool flags_markdown = false;
+  Chosen chosen;
+  add_ir(app, ir, chosen);
+  add_run(app, run, chosen);
+  add_listings(app, ops, flags_markdown, chosen);
+  if (const std::optional<std::string> unknown = unknown_command(app, argc, argv)) {
+    return fail(*unknown + " (see lumen --help)");
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {  // --help, --version
+    return app.exit(success);
+  } catch (const CLI::ParseError& problem) {
+    return fail(std::string(problem.what()) + " (see lumen --help)");
+  }
+  flags();  // a wrong LUMEN_* variable is an error whatever was asked for
+  const Expected<int> status = chosen();
+  return status.ok() ? *status : fail(status.diag().str());
+}
+
+}  // namespace
+
+}  // namespace lumen::tools
+
+int main(int argc, char** argv) try {
+  return lumen::tools::main_with(argc, argv);
+} catch (const std::exception& problem) {
+  return lumen::tools::fail(problem.what());
+}

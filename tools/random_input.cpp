@@ -1,0 +1,60 @@
+#include "tools/random_input.h"
+
+#include <cmath>
+
+#include "lumen/base/hash.h"
+
+namespace lumen::tools {
+
+namespace {
+
+// std's distributions differ between libraries; these do not.
+class Random {
+ public:
+  explicit Random(uint64_t seed) : state_(seed) {}
+  uint64_t bits() { return hash_mix(state_ += 0x9e3779b97f4a7c15); }
+  double unit() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
+  // A sum of twelve has variance 1 and needs no library function whose last bit might differ.
+  double normal() {
+    double sum = -6;
+    for (int k = 0; k < 12; ++k) sum += unit();
+    return sum;
+  }
+  int64_t between(int64_t lo, int64_t hi) {
+    const uint64_t count = static_cast<uint64_t>(hi) - static_cast<uint64_t>(lo) + 1;
+    return static_cast<int64_t>(static_cast<uint64_t>(lo) + (count == 0 ? bits() : bits() % count));
+  }
+
+ private:
+  uint64_t state_;
+};
+
+double random_float(Random& random, DType dtype, std::optional<Range> range) {
+  if (range) return round_to(dtype, range->lo + random.unit() * (range->hi - range->lo));
+  double value = 0;
+  while (value == 0 || std::isnan(value)) {
+    const double wide = random.normal();
+    value = round_to(dtype, dtype == DType::f8ue8m0 ? std::abs(wide) : wide);
+  }
+  return value;
+}
+
+}  // namespace
+
+HostTensor random_tensor(DType dtype, std::vector<int64_t> dims, std::string_view name, int64_t seed,
+                         std::optional<Range> range) {
+  HostTensor tensor = HostTensor::poisoned(dtype, std::move(dims));
+  Random random(Hasher(static_cast<uint64_t>(seed)).add(name).value());
+  const auto lo = static_cast<int64_t>(range ? range->lo : 0);
+  const auto hi = static_cast<int64_t>(range ? range->hi : 1);
+  for (Lane& lane : tensor.lanes) {
+    if (is_float(dtype)) {
+      lane.f = random_float(random, dtype, range);
+    } else {
+      lane.i = wrap_to(dtype, random.between(lo, hi));
+    }
+  }
+  return tensor;
+}
+
+}  // namespace lumen::tools
