@@ -45,9 +45,7 @@ class Llama {
   Tensor weight(const std::string& name, Shape shape) { return g_.input(name, shape, bf16, InputKind::weight); }
 
   // [seq, heads*d] -> [heads, seq, d]
-  Tensor split_heads(Tensor x, int64_t heads) {
-    return permute(reshape(x, {seq_, heads, c_.head_dim()}), {1, 0, 2});
-  }
+  Tensor split_heads(Tensor x, int64_t heads) { return permute(reshape(x, {seq_, heads, c_.head_dim()}), {1, 0, 2}); }
 
   // Writes the new rows at their positions and gives the whole cache.
   Tensor cached(Tensor rows, const std::string& name) {
@@ -143,7 +141,8 @@ Workload expressions() {
 int64_t count_operations(Expr e) {
   // The operators of the text are the operations of the expression.
   const std::string text = e.str();
-  return 1 + std::count_if(text.begin(), text.end(), [](char c) { return std::string_view("+-*/%<>=").find(c) != std::string_view::npos; });
+  return 1 + std::count_if(text.begin(), text.end(),
+                           [](char c) { return std::string_view("+-*/%<>=").find(c) != std::string_view::npos; });
 }
 
 // As every view of the graph is met again: results are remembered.

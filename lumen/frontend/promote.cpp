@@ -88,16 +88,20 @@ DType promote(DType a, DType b) {
 }
 
 DType common_dtype(std::span<const Operand> operands) {
-  std::optional<DType> dtype;
+  std::optional<DType> dimmed;   // of the tensors with dims
+  std::optional<DType> scalars;  // of the 0-D ones
   Kind kind = Kind::boolean;
   for (const Operand& operand : operands) {
     kind = std::max(kind, kind_of(operand));
     if (!operand.is_tensor()) continue;
     const DType d = operand.tensor().dtype();
-    dtype = dtype ? promote(*dtype, d) : d;
+    std::optional<DType>& group = operand.tensor().rank() == 0 ? scalars : dimmed;
+    group = group ? promote(*group, d) : d;
   }
-  if (!dtype) fail("needs a tensor: only numbers were given");
-  if (kind == kind_of(*dtype)) return *dtype;
+  if (!dimmed && !scalars) fail("needs a tensor: only numbers were given");
+  const bool lifted = !dimmed || (scalars && kind_of(*scalars) > kind_of(*dimmed));
+  const DType dtype = lifted ? *scalars : *dimmed;
+  if (kind == kind_of(dtype)) return dtype;
   return kind == Kind::floating ? DType::f32 : DType::i64;
 }
 

@@ -4,7 +4,8 @@
 //      wider wins; a signed and an unsigned integer meet in the next wider signed one (u64 with any signed: i64);
 //      f16 with bf16 is f32; an 8-, 6- or 4-bit float with any other float is that other float (two different
 //      narrow ones: f32).
-//   2. A number only lifts the kind: int + 1 is int, int + 0.5 is f32, f16 + 0.5 is f16, bool + 1 is i64.
+//   2. A number only lifts the kind: int + 1 is int, int + 0.5 is f32, f16 + 0.5 is f16, bool + 1 is i64. So does a 0-D
+//      tensor beside tensors with dims, with its own dtype: i32[3] + f64[] is f64, f16[3] + f64[] is f16.
 //   3. Functions that need floats (exp, sqrt, mean, /, …) take integers and bools as f32.
 //   4. Functions made of several primitives compute f16, bf16 and narrower floats in f32 and round once at the end.
 //      There, and in + - * /, a number beside narrow floats is taken as it is, not rounded to them first.

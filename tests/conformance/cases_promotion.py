@@ -1,6 +1,7 @@
 """promote.h: dtypes and shapes that operands meet in. What is no tensor is shown as zeros of that dtype or shape."""
 
 import itertools
+from functools import reduce
 
 import torch
 
@@ -32,14 +33,13 @@ def add_cases(suite):
     for k, shapes in enumerate(SHAPES):
         for j in range(len(ALL)):
             xs = [with_specials(shape, ALL[(j + 3 * n * (k + 1)) % len(ALL)]) for n, shape in enumerate(shapes)]
-            dtype = xs[0].dtype
-            for x in xs:
-                dtype = torch.promote_types(dtype, x.dtype)
+            dtype = torch.result_type(xs[0], xs[1]) if len(xs) == 2 else reduce(
+                torch.promote_types, [x.dtype for x in xs])
             suite.case("promote_only", xs, lambda *xs: [x.to(dtype) for x in xs], symbolic=True)
             suite.case("promote_and_broadcast", xs, lambda *xs: [x.to(dtype) for x in torch.broadcast_tensors(*xs)],
                        symbolic=True)
     for a in ALL:
-        for b in [random((3,), b) for b in ALL] + [2, 0.5, True]:
+        for b in [random((3,), b) for b in ALL] + [random((), b) for b in ALL] + [2, 0.5, True]:
             suite.case("common_dtype", [random((2, 1), a), b], lambda a,
                        b: torch.zeros(1, dtype=torch.result_type(a, b)))
             suite.case("float_dtype", [random((2, 1), a), b], lambda a, b: torch.zeros(1, dtype=float_dtype(a, b)))

@@ -14,7 +14,11 @@ TEST(Refusal, BadSizes) {
   const Tensor s = g.input("s", {n, 3});
   const Tensor e = g.input("e", {1, 2, 0});
   const Tensor w = g.input("w", {2, 2, 3});
-  const std::vector<std::pair<std::string, std::function<Tensor()>>> bad = {
+  struct Case {
+    std::string what;
+    std::function<Tensor()> build;
+  };
+  const std::vector<Case> bad = {
       {"zeros", [&] { return zeros(g, {-2}); }},
       {"full",
        [&] {
@@ -77,11 +81,11 @@ TEST(Refusal, BadSizes) {
       {"rms_norm of a scalar", [&] { return rms_norm(sum(x)); }},
       {"scatter", [&] { return scatter(x, cast(x, i64), s); }},
   };
-  for (const auto& [what, build] : bad) {
+  for (const Case& test : bad) {
     std::string type = "nothing";
-    const std::string text = error_of([&] { type = build().type().str(); });
-    EXPECT_FALSE(text.empty()) << what << " gave " << type;
-    EXPECT_TRUE(text.empty() || text.find("(refusal_test.cpp:") != std::string::npos) << what << ": " << text;
+    const std::string text = error_of([&] { type = test.build().type().str(); });
+    EXPECT_FALSE(text.empty()) << test.what << " gave " << type;
+    EXPECT_TRUE(text.empty() || text.find("(refusal_test.cpp:") != std::string::npos) << test.what << ": " << text;
   }
 }
 

@@ -92,7 +92,26 @@ TEST(Loop, CarriesAndStacks) {
   EXPECT_TRUE(same(none[1], x));
 }
 
-// One iteration more of a factorial: carried product and counter, no other operand.
+TEST(Loop, TwoBodiesOverTheSameOperandsAreTwoLoops) {
+  Graph graph;
+  const NodeId x = graph.add_input({"x", InputKind::data, DType::i64, Shape{}}).value();
+  const auto body = [&](const auto& op) {
+    auto result = std::make_shared<Graph>();
+    const NodeId c = result->add_input({"c", InputKind::data, DType::i64, Shape{}}).value();
+    result->add_output("c", result->add(op, std::vector{c, c}).value()).value();
+    return graph.adopt(result);
+  };
+  graph.add_output("doubled", graph.add(Loop{3, 1, 0, 0, body(Add{})}, std::vector{x}).value()).value();
+  graph.add_output("squared", graph.add(Loop{3, 1, 0, 0, body(Mul{})}, std::vector{x}).value()).value();
+  graph.add_output("twice", graph.add(Loop{2, 1, 0, 0, body(Mul{})}, std::vector{x}).value()).value();
+  const HostTensor two = ints(DType::i64, {}, {2});
+  const auto outputs = interpret(graph, std::vector{&two}, {}).value();
+  EXPECT_TRUE(same(outputs[0], ints(DType::i64, {}, {16})));
+  EXPECT_TRUE(same(outputs[1], ints(DType::i64, {}, {256})));
+  EXPECT_TRUE(same(outputs[2], ints(DType::i64, {}, {16})));
+}
+
+// 4! by an inner loop, added three times by an outer one.
 TEST(Loop, Nests) {
   auto inner = std::make_shared<Graph>();
   const NodeId p = inner->add_input({"p", InputKind::data, DType::i64, Shape{}}).value();

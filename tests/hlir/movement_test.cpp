@@ -68,6 +68,8 @@ TEST(View, ChecksReadsWhenRun) {
   const Scalar zero = Scalar::of(DType::f32, 0.0);
   EXPECT_EQ(failure(moved(View(shape, i0 + 3, ge(i0, 1), zero)), {x}),
             "[View] {[5] i0 + 3 if i0 >= 1 else f32(0)} reads element 7 of a source of 5");
+  EXPECT_EQ(failure(moved(View(shape, i0 + 1, ge(i0, 2), zero)), {x}),
+            "[View] {[5] i0 + 1 if i0 >= 2 else f32(0)} reads element 5 of a source of 5");
   EXPECT_EQ(failure(moved(View(shape, i0 * i0)), {x}), "[View] {[5] i0*i0} reads element 9 of a source of 5");
 }
 

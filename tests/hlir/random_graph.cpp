@@ -69,8 +69,8 @@ class Builder {
   void grow() {
     using Step = void (Builder::*)();
     (this->*one_of<Step>({&Builder::unary, &Builder::binary, &Builder::binary, &Builder::compare, &Builder::cast,
-                          &Builder::reduce, &Builder::scan, &Builder::move, &Builder::move, &Builder::index,
-                          &Builder::sort, &Builder::matmul, &Builder::loop}))();
+                          &Builder::reduce, &Builder::scan, &Builder::move, &Builder::move, &Builder::cut,
+                          &Builder::index, &Builder::sort, &Builder::matmul, &Builder::loop}))();
   }
 
   void unary() {
@@ -150,6 +150,16 @@ class Builder {
   void scan() {
     const NodeId x = pick();
     add(hlir::Scan{axis_of(x), one_of({hlir::ScanKind::sum, hlir::ScanKind::max})}, {x});
+  }
+
+  // What lies beyond a slanted line is filled.
+  void cut() {
+    const NodeId x = pick();
+    const Shape shape = type(x).shape;
+    const std::vector<Expr> at = shape.coordinates();
+    Expr condition = below(9) - 4;
+    for (const Expr coordinate : at) condition += (below(7) - 3) * coordinate;
+    add(hlir::View{View(shape, shape.flat_index(at), ge(condition, 0), Scalar::of(type(x).dtype, 1.0))}, {x});
   }
 
   void move() {

@@ -30,7 +30,8 @@ TEST(Expr, parse_errors) {
   EXPECT_EQ(parse_error("min 3"), "5: expected ( after min");
   EXPECT_EQ(parse_error("seqq"), "1: unknown dim seqq");
   EXPECT_EQ(parse_error("1 + i2"), "5: i2 is not a coordinate here: there are 2 dims");
-  EXPECT_EQ(parse_error("i99999999999999999999"), "1: i99999999999999999999 is not a coordinate here: there are 2 dims");
+  EXPECT_EQ(parse_error("i99999999999999999999"),
+            "1: i99999999999999999999 is not a coordinate here: there are 2 dims");
   EXPECT_EQ(parse_error("9223372036854775808"), "1: 9223372036854775808 does not fit 64 bits");
   EXPECT_EQ(parse_error(std::string(1000, '(')), "65: the expression is nested too deeply");
   EXPECT_EQ(parse_error(std::string(1000, '-') + "seq"), "65: the expression is nested too deeply");
