@@ -36,7 +36,7 @@ add_library(lumen_warnings INTERFACE)
 target_compile_options(lumen_warnings INTERFACE -Wall -Wextra -Wconversion -Wshadow -Werror)
 if(LUMEN_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # gcc's flow warnings see paths that only the sanitiser's own instrumentation adds.
-  target_compile_options(lumen_warnings INTERFACE -Wno-maybe-uninitialized)
+  target_compile_options(lumen_warnings INTERFACE -Wno-maybe-uninitialized -Wno-free-nonheap-object)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
   # gcc 13 at -O2 finds an overflow that is not there in what it inlines from fmt 9.

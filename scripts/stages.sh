@@ -115,17 +115,16 @@ run_conformance() {
   return "$status"
 }
 
-# run_sanitized PRESET FOLDER...: builds and runs the test programs of those folders of tests/ that exist.
+# run_sanitized PRESET FOLDER... [-- CTEST ARGUMENTS]: builds and runs the test programs of those folders of tests/.
 run_sanitized() {
-  local preset=$1 folder targets=() labels=""
+  local preset=$1 targets=() labels=""
   shift
-  for folder in "$@"; do
-    if compgen -G "tests/$folder/*.cpp" >/dev/null; then
-      targets+=("test_$folder")
-      labels+="${labels:+|}$folder"
-    fi
+  while [ $# -gt 0 ] && [ "$1" != -- ]; do
+    targets+=("test_$1")
+    labels+="${labels:+|}$1"
+    shift
   done
-  configure_and_build "$preset" "${targets[@]}" && run_ctest "$preset" -L "^($labels)\$"
+  configure_and_build "$preset" "${targets[@]}" && run_ctest "$preset" -L "^($labels)\$" "${@:2}"
 }
 
 # One fuzz target is one test: it must survive $fuzz_seconds. New inputs stay under build/fuzz/corpus.

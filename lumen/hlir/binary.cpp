@@ -8,24 +8,6 @@ namespace lumen::hlir {
 
 namespace {
 
-// The first integer division by zero of the run, as an error.
-template <class T>
-bool fails_to_divide(std::string_view op, const ApplyArgs& args) {
-  for (int64_t k = 0; k < args.count; ++k) {
-    if (args.in[1][k].i != 0) continue;
-    *args.error = fmt::format("[{}] integer division by zero: {} by 0 in {}", op, lane_value<T>(args.in[0][k]),
-                              name(args.in_dtypes[0]));
-    return true;
-  }
-  return false;
-}
-
-Expected<TensorType> infer_binary(std::string_view op, DTypeClasses admitted, std::span<const TensorType> operands) {
-  LUMEN_TRY(check_dtype(op, admitted, operands[0]));
-  LUMEN_TRY(check_same(op, operands[0], operands[1]));
-  return operands[0];
-}
-
 // PyTorch's rules for counts outside 0 .. width-1.
 int64_t shift(ShiftDirection direction, int64_t a, int64_t count, DType dtype) {
   const int width = info(dtype).bits;
@@ -39,32 +21,22 @@ int64_t shift(ShiftDirection direction, int64_t a, int64_t count, DType dtype) {
 
 }  // namespace
 
-template <class Op>
-Expected<TensorType> Binary<Op>::infer(const Op&, std::span<const TensorType> operands) {
-  TensorType type = LUMEN_TRY(infer_binary(Op::kName, Op::kOperands, operands));
-  if constexpr (std::is_same_v<decltype(Op::scalar(uint64_t{1}, uint64_t{1})), bool>) type.dtype = DType::bool_;
-  return type;
+Expected<TensorType> infer_binary(std::string_view op, DTypeClasses admitted, std::span<const TensorType> operands) {
+  LUMEN_TRY(check_dtype(op, admitted, operands[0]));
+  LUMEN_TRY(check_same(op, operands[0], operands[1]));
+  return operands[0];
 }
 
-template <class Op>
-void Binary<Op>::apply(const Op&, const ApplyArgs& args) {
-  visit_lanes<Op::kOperands>(args.in_dtypes[0], [&]<class T>() {
-    if constexpr (Op::kDivides && std::is_integral_v<T>) {
-      if (fails_to_divide<T>(Op::kName, args)) return;
-    }
-    const Lane* const __restrict a = args.in[0];
-    const Lane* const __restrict b = args.in[1];
-    Lane* const __restrict out = args.out;
-    for_each_lane(args.count, [=](int64_t k) {
-      const auto result = Op::scalar(lane_value<T>(a[k]), lane_value<T>(b[k]));
-      if constexpr (std::is_same_v<decltype(result), const bool>) {
-        out[k].i = result ? 1 : 0;
-      } else {
-        out[k] = lane_of(result);
-      }
-    });
-    settle(args.out_dtype, args.out, args.count);
-  });
+bool fails_to_divide(std::string_view op, const ApplyArgs& args) {
+  const DType dtype = args.in_dtypes[0];
+  for (int64_t k = 0; k < args.count; ++k) {
+    if (args.in[1][k].i != 0) continue;
+    const int64_t a = args.in[0][k].i;
+    const std::string dividend = is_unsigned(dtype) ? std::to_string(static_cast<uint64_t>(a)) : std::to_string(a);
+    *args.error = fmt::format("[{}] integer division by zero: {} by 0 in {}", op, dividend, name(dtype));
+    return true;
+  }
+  return false;
 }
 
 Expected<TensorType> Shift::infer(const Shift&, std::span<const TensorType> operands) {
@@ -77,16 +49,5 @@ void Shift::apply(const Shift& op, const ApplyArgs& args) {
   }
   settle(args.out_dtype, args.out, args.count);
 }
-
-template struct Binary<Add>;
-template struct Binary<Mul>;
-template struct Binary<Div>;
-template struct Binary<Mod>;
-template struct Binary<Maximum>;
-template struct Binary<LessThan>;
-template struct Binary<Equal>;
-template struct Binary<BitAnd>;
-template struct Binary<BitOr>;
-template struct Binary<BitXor>;
 
 }  // namespace lumen::hlir

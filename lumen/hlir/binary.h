@@ -11,6 +11,10 @@
 
 namespace lumen::hlir {
 
+Expected<TensorType> infer_binary(std::string_view op, DTypeClasses admitted, std::span<const TensorType> operands);
+// Says so in args.error when an integer is divided by zero.
+bool fails_to_divide(std::string_view op, const ApplyArgs& args);
+
 // An op provides kName, kDoc, kOperands and `scalar`, over the types of lanes.h; one that gives bool gives a bool
 // tensor.
 template <class Op>
@@ -19,8 +23,30 @@ struct Binary {
   static constexpr OpFamily kFamily = OpFamily::binary;
   static constexpr bool kDivides = false;  // for integers, a second operand of 0 is an error
   static constexpr auto fields() { return std::tuple{}; }
-  static Expected<TensorType> infer(const Op&, std::span<const TensorType> operands);
-  static void apply(const Op&, const ApplyArgs& args);
+  static Expected<TensorType> infer(const Op&, std::span<const TensorType> operands) {
+    TensorType type = LUMEN_TRY(infer_binary(Op::kName, Op::kOperands, operands));
+    if constexpr (std::is_same_v<decltype(Op::scalar(uint64_t{1}, uint64_t{1})), bool>) type.dtype = DType::bool_;
+    return type;
+  }
+  static void apply(const Op&, const ApplyArgs& args) {
+    visit_lanes<Op::kOperands>(args.in_dtypes[0], [&]<class T>() {
+      if constexpr (Op::kDivides && std::is_integral_v<T>) {
+        if (fails_to_divide(Op::kName, args)) return;
+      }
+      const Lane* const __restrict a = args.in[0];
+      const Lane* const __restrict b = args.in[1];
+      Lane* const __restrict out = args.out;
+      for_each_lane(args.count, [=](int64_t k) {
+        const auto result = Op::scalar(lane_value<T>(a[k]), lane_value<T>(b[k]));
+        if constexpr (std::is_same_v<decltype(result), const bool>) {
+          out[k].i = result ? 1 : 0;
+        } else {
+          out[k] = lane_of(result);
+        }
+      });
+      settle(args.out_dtype, args.out, args.count);
+    });
+  }
 };
 
 struct Add : Binary<Add> {

@@ -32,6 +32,11 @@ Expected<void> check_axis(std::string_view op, int64_t axis, const TensorType& g
   return op_error(op, fmt::format("axis {} out of range for {}", axis, given.str()));
 }
 
+Expected<void> check_not_empty(std::string_view op, int64_t axis, const TensorType& given) {
+  if (given.shape[axis] != Expr(0)) return {};
+  return op_error(op, fmt::format("axis {} of {} is empty", axis, given.str()));
+}
+
 Expected<void> check_shape(std::string_view op, const Shape& shape) {
   for (const Expr dim : shape) {
     if (dim.constant().value_or(0) < 0 || has_index(dim) || dim.kind() == ExprKind::undefined) {

@@ -12,6 +12,8 @@ Diag op_error(std::string_view op, std::string_view text);
 Expected<void> check_dtype(std::string_view op, DTypeClasses admitted, const TensorType& given);
 Expected<void> check_same(std::string_view op, const TensorType& a, const TensorType& b);
 Expected<void> check_axis(std::string_view op, int64_t axis, const TensorType& given);
+// The axis is not the constant 0.
+Expected<void> check_not_empty(std::string_view op, int64_t axis, const TensorType& given);
 // No dim is a negative constant or depends on a coordinate.
 Expected<void> check_shape(std::string_view op, const Shape& shape);
 // The coordinates in `e` are those of `shape`.

@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "lumen/hlir/fold.h"
+#include "lumen/hlir/infer.h"
 #include "lumen/hlir/lanes.h"
 #include "lumen/ir/op.h"
 
@@ -21,8 +23,15 @@ struct Reduce {
   static constexpr bool kNeedsElements = false;  // an empty axis has no result
   static constexpr bool kGivesIndex = false;     // the result is i64
   static constexpr auto fields() { return std::tuple{Field{"axis", &Op::axis}}; }
-  static Expected<TensorType> infer(const Op& op, std::span<const TensorType> operands);
-  static const Fold& fold();
+  static Expected<TensorType> infer(const Op& op, std::span<const TensorType> operands) {
+    LUMEN_TRY(check_dtype(Op::kName, Op::kOperands, operands[0]));
+    LUMEN_TRY(check_axis(Op::kName, op.axis, operands[0]));
+    if (Op::kNeedsElements) LUMEN_TRY(check_not_empty(Op::kName, op.axis, operands[0]));
+    TensorType type = drop_axis(operands[0], op.axis);
+    if (Op::kGivesIndex) type.dtype = DType::i64;
+    return type;
+  }
+  static const Fold& fold() { return folding::fold<Op>(); }
 };
 
 struct SumReduce : Reduce<SumReduce> {

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "lumen/hlir/infer.h"
+#include "lumen/hlir/lanes.h"
 #include "lumen/ir/op.h"
 
 namespace lumen::hlir {
@@ -15,8 +17,14 @@ struct Unary {
   static constexpr OpFamily kFamily = OpFamily::unary;
   static constexpr DTypeClasses kOperands = kFloats;
   static constexpr auto fields() { return std::tuple{}; }
-  static Expected<TensorType> infer(const Op&, std::span<const TensorType> operands);
-  static void apply(const Op&, const ApplyArgs& args);
+  static Expected<TensorType> infer(const Op&, std::span<const TensorType> operands) {
+    LUMEN_TRY(check_dtype(Op::kName, Op::kOperands, operands[0]));
+    return operands[0];
+  }
+  static void apply(const Op&, const ApplyArgs& args) {
+    for (int64_t k = 0; k < args.count; ++k) args.out[k].f = Op::scalar(args.in[0][k].f);
+    settle(args.out_dtype, args.out, args.count);
+  }
 };
 
 struct Exp2 : Unary<Exp2> {

@@ -21,23 +21,34 @@ std::optional<Expr> ge0_argument(Expr condition) {
 
 namespace {
 
-bool any_node(const ExprNode* n, bool (*wanted)(const ExprNode*)) {
-  if (wanted(n)) return true;
-  if (n->kind == ExprKind::index) return false;  // what is in an extent is not in the expression
-  const auto inside = [&](const ExprNode* a) { return any_node(a, wanted); };
-  if (std::ranges::any_of(n->args, inside)) return true;
+bool mentions_index(const ExprNode* n) {
+  if (n->kind == ExprKind::index) return true;
+  if (std::ranges::any_of(n->args, mentions_index)) return true;
   return n->kind == ExprKind::sum &&
-         std::ranges::any_of(n->terms, [&](const Term& t) { return std::ranges::any_of(t.atoms, inside); });
+         std::ranges::any_of(n->terms, [](const Term& t) { return std::ranges::any_of(t.atoms, mentions_index); });
+}
+
+void collect_divisions(const ExprNode* n, std::vector<std::pair<Expr, Expr>>& out) {
+  if (n->kind == ExprKind::index) return;
+  for (const ExprNode* arg : n->args) collect_divisions(arg, out);
+  if (n->kind == ExprKind::floor_div) {
+    const std::pair<Expr, Expr> found{Expr(n->args[0]), Expr(n->args[1])};
+    if (std::ranges::find(out, found) == out.end()) out.push_back(found);
+  }
+  if (n->kind != ExprKind::sum) return;
+  for (const Term& term : n->terms) {
+    for (const ExprNode* atom : term.atoms) collect_divisions(atom, out);
+  }
 }
 
 }  // namespace
 
-bool has_index(Expr e) {
-  return any_node(e.node(), [](const ExprNode* n) { return n->kind == ExprKind::index; });
-}
+bool has_index(Expr e) { return mentions_index(e.node()); }
 
-bool has_division(Expr e) {
-  return any_node(e.node(), [](const ExprNode* n) { return n->kind == ExprKind::floor_div; });
+std::vector<std::pair<Expr, Expr>> divisions(Expr e) {
+  std::vector<std::pair<Expr, Expr>> found;
+  collect_divisions(e.node(), found);
+  return found;
 }
 
 std::optional<Linear> linear_in_indices(Expr e) {

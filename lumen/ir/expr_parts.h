@@ -22,7 +22,7 @@ struct Linear {
 std::optional<Linear> linear_in_indices(Expr e);
 
 bool has_index(Expr e);
-// True when a division is left anywhere in e.
-bool has_division(Expr e);
+// The divisions left in e, each once: (numerator, denominator). Extents of coordinates do not count.
+std::vector<std::pair<Expr, Expr>> divisions(Expr e);
 
 }  // namespace lumen

@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "lumen/ir/expr_node.h"
 #include "lumen/ir/expr_parts.h"
 #include "lumen/ir/expr_prove.h"
 #include "lumen/ir/view_parts.h"
@@ -44,26 +43,7 @@ std::optional<Expr> upper_bound(const Terms& terms, std::span<const Expr> condit
   return upper_bound(terms);
 }
 
-void collect_divisions(const ExprNode* n, std::vector<std::pair<Expr, Expr>>& out) {
-  if (n->kind == ExprKind::index) return;
-  for (const ExprNode* arg : n->args) collect_divisions(arg, out);
-  if (n->kind == ExprKind::floor_div) {
-    const std::pair<Expr, Expr> found{Expr(n->args[0]), Expr(n->args[1])};
-    if (std::ranges::find(out, found) == out.end()) out.push_back(found);
-  }
-  if (n->kind != ExprKind::sum) return;
-  for (const Term& term : n->terms) {
-    for (const ExprNode* atom : term.atoms) collect_divisions(atom, out);
-  }
-}
-
 }  // namespace
-
-std::vector<std::pair<Expr, Expr>> divisions(Expr e) {
-  std::vector<std::pair<Expr, Expr>> found;
-  collect_divisions(e.node(), found);
-  return found;
-}
 
 Expr CoordinateChange::new_variable(Expr extent) { return Expr::index(kFirstNewVariable + variables_++, extent); }
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "lumen/ir/expr_parts.h"
 #include "lumen/ir/view.h"
 
 namespace lumen {
@@ -27,9 +28,6 @@ Expr linearise(Expr e);
 
 // Whether some dim is the constant 0, so that nothing is ever read.
 bool is_empty(Shape shape);
-
-// The divisions in e outside of extents, each once: numerator and denominator.
-std::vector<std::pair<Expr, Expr>> divisions(Expr e);
 
 // A change of variables under which Expr, whose rules know only the intervals of variables, sees more.
 //

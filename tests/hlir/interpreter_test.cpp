@@ -6,6 +6,7 @@
 #include "lumen/hlir/leaves.h"
 #include "lumen/hlir/reduce.h"
 #include "lumen/hlir/view.h"
+#include "tests/hlir/allocations.h"
 #include "tests/hlir/naive_evaluator.h"
 #include "tests/hlir/random_graph.h"
 #include "tests/hlir/values.h"
@@ -72,7 +73,7 @@ TEST(Interpreter, LongAxes) {
   }
 }
 
-// Stored whole, the product would take 512 MiB and its two views as much each.
+// Stored whole, the product would take 512 MiB, and its two views as much each.
 TEST(Interpreter, ProductsUnderASumAreNotStored) {
   constexpr int64_t kSize = 1 << 15;
   Graph graph;
@@ -86,7 +87,24 @@ TEST(Interpreter, ProductsUnderASumAreNotStored) {
   graph.add_output("y", graph.add(hlir::SumReduce{1}, std::vector{sums}).value()).value();
   const auto triangle = [](int64_t n) { return n * (n - 1) / 2; };
   const int64_t wanted = triangle(kSize) * triangle(kSize / 16);
+  take_largest_allocation();
   EXPECT_TRUE(same(interpret(graph, {}, {}).value()[0], ints(DType::i64, {1}, {wanted})));
+  EXPECT_LT(take_largest_allocation(), size_t{1} << 20);
+}
+
+// Neither are reductions that only a reduction reads: here 128 MiB, for one number.
+TEST(Interpreter, ReductionsUnderReductionsAreNotStored) {
+  constexpr int64_t kSize = 1 << 12;
+  Graph graph;
+  const Shape cube{kSize, kSize, 2};
+  const std::vector<Expr> at = cube.coordinates();
+  NodeId node = graph.add(hlir::Iota{cube, at[0] + at[1] + at[2], DType::i64}, {}).value();
+  for (const int64_t axis : {2, 0, 0}) node = graph.add(hlir::SumReduce{axis}, std::vector{node}).value();
+  graph.add_output("y", node).value();
+  const int64_t wanted = kSize * kSize * (2 * (kSize - 1) + 1);
+  take_largest_allocation();
+  EXPECT_TRUE(same(interpret(graph, {}, {}).value()[0], ints(DType::i64, {}, {wanted})));
+  EXPECT_LT(take_largest_allocation(), size_t{1} << 20);
 }
 
 TEST(Interpreter, DeepChains) {

@@ -132,8 +132,12 @@ class Builder {
   int64_t axis_of(NodeId id) { return below(std::max<int64_t>(1, type(id).shape.rank())); }
 
   void reduce() {
+    fold(pick());
+    while (below(2) == 0) fold(nodes_.back());
+  }
+
+  void fold(NodeId x) {
     using namespace hlir;
-    const NodeId x = pick();
     const int64_t axis = axis_of(x);
     switch (below(4)) {
       case 0:

@@ -29,6 +29,13 @@ TEST(Reduce, ArgMaxOfAnAxisThatIsEmptyWhenRun) {
   const HostTensor empty{DType::f32, {2, 0}, {}};
   const std::vector<const HostTensor*> inputs{&empty};
   EXPECT_EQ(interpret(graph, inputs, {{"n", 0}}).diag().str(), "[ArgMax] axis 1 is empty when run");
+  // No result, no error.
+  Graph none;
+  const Expr m = none.dim("n", 0, 8);
+  const NodeId z = none.add_input({"z", InputKind::data, DType::f32, Shape{m, m}}).value();
+  none.add_output("y", none.add(ArgMax{1}, std::vector{z}).value()).value();
+  const HostTensor nothing{DType::f32, {0, 0}, {}};
+  EXPECT_TRUE(same(interpret(none, std::vector{&nothing}, {{"n", 0}}).value()[0], HostTensor{DType::i64, {0}, {}}));
 }
 
 TEST(Reduce, EveryAxisOfACube) {

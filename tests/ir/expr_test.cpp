@@ -129,8 +129,8 @@ TEST(Expr, parts) {
   EXPECT_EQ(linear->rest.str(), "seq");
   EXPECT_FALSE(linear_in_indices(i * i));
   EXPECT_FALSE(linear_in_indices(i / 3));
-  EXPECT_TRUE(has_division(i / 3 + 1));
-  EXPECT_FALSE(has_division(i * 3 + 1));
+  EXPECT_EQ(divisions(i / 3 + 1).size(), 1u);
+  EXPECT_TRUE(divisions(i * 3 + 1).empty());
 }
 
 TEST(Expr, text_is_readable) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "lumen/backend/reference/interpreter.h"
 #include "lumen/hlir/leaves.h"
@@ -21,21 +22,6 @@ constexpr int kMaxTapeDepth = 64;
 bool is_leaf(const Node& node) { return node.is<hlir::View>() || node.is<hlir::Iota>(); }
 // Takes its operands a run at a time, so that they need not be stored.
 bool pulls(const Node& node) { return node.op->apply != nullptr || node.op->fold != nullptr; }
-
-// The axis with the cheapest lines.
-size_t choose_line_axis(const Tape& tape, int64_t fold_axis) {
-  constexpr double kAlongFold = 1;  // one accumulator waits for itself
-  size_t best = 0;
-  double least = std::numeric_limits<double>::infinity();
-  for (size_t axis = tape.dims().size(); axis-- > 0;) {
-    const double cost = tape.cost_along(axis) + (static_cast<int64_t>(axis) == fold_axis ? kAlongFold : 0);
-    if (cost < least) {
-      least = cost;
-      best = axis;
-    }
-  }
-  return best;
-}
 
 bool same_loop(const Node& a, const Node& b) {
   if (!a.is<hlir::Loop>() || !b.is<hlir::Loop>() || !std::ranges::equal(a.operands, b.operands)) return false;
@@ -66,29 +52,67 @@ Expected<Plan> Plan::compile(const Graph& graph, const DimValues& dims) {
 std::vector<bool> Plan::choose_stored(std::span<const NodeId> order) const {
   const Graph& graph = *graph_;
   std::vector<bool> stored(graph.size());
+  std::vector<bool> only_folded(graph.size(), true);
   std::vector<int> users(graph.size());
   for (const Output& output : graph.outputs()) stored[at(output.value)] = true;
   for (const NodeId id : order) {
     const Node& node = graph[id];
     for (size_t k = 0; k < node.operands.size(); ++k) {
       const NodeId operand = node.operands[k];
-      if (std::find(node.operands.begin(), node.operands.begin() + static_cast<ptrdiff_t>(k), operand) ==
-          node.operands.begin() + static_cast<ptrdiff_t>(k)) {
-        ++users[at(operand)];
-      }
+      const std::span<const NodeId> before = node.operands.first(k);
+      if (std::ranges::find(before, operand) == before.end()) ++users[at(operand)];
+      if (node.op->fold == nullptr) only_folded[at(operand)] = false;
       if (!pulls(node)) stored[at(operand)] = true;
     }
   }
   std::vector<int> depth(graph.size());
   for (const NodeId id : order) {
     const Node& node = graph[id];
-    if (is_leaf(node)) continue;
     for (const NodeId operand : node.operands) {
       if (!stored[at(operand)]) depth[at(id)] = std::max(depth[at(id)], depth[at(operand)] + 1);
     }
-    if (!node.op->is_elementwise() || users[at(id)] > 1 || depth[at(id)] >= kMaxTapeDepth) stored[at(id)] = true;
+    const bool pulled = is_leaf(node) ||
+                        (node.op->is_elementwise() && users[at(id)] == 1 && depth[at(id)] < kMaxTapeDepth) ||
+                        (node.op->fold != nullptr && users[at(id)] == 1 && only_folded[at(id)]);
+    if (!pulled) stored[at(id)] = true;
   }
   return stored;
+}
+
+Expected<void> Plan::add_levels(Step& step, const std::vector<bool>& stored) const {
+  const Graph& graph = *graph_;
+  NodeId operand = step.node;
+  do {
+    const Node& node = graph[operand];
+    operand = node.operands[0];
+    step.levels.insert(step.levels.begin(), {&node, graph[operand].type.dtype, 0});
+  } while (graph[operand].op->fold != nullptr && !stored[at(operand)]);
+  step.tape = LUMEN_TRY(Tape::compile(graph, operand, stored[at(operand)], stored, values_));
+  std::vector<size_t> left(step.tape->dims().size());
+  std::iota(left.begin(), left.end(), size_t{0});
+  for (Level& level : step.levels) {
+    const auto axis = left.begin() + level.node->op->fold->axis(level.node->fields);
+    level.axis = *axis;
+    left.erase(axis);
+  }
+  return {};
+}
+
+size_t Plan::choose_line_axis(const Step& step) {
+  constexpr double kAlongFold = 1;  // one accumulator waits for itself
+  size_t best = 0;
+  double least = std::numeric_limits<double>::infinity();
+  for (size_t axis = step.tape->dims().size(); axis-- > 0;) {
+    const auto level = std::ranges::find(step.levels, axis, &Level::axis);
+    const bool along = level != step.levels.end();
+    if (along && level != step.levels.begin()) continue;
+    const double cost = step.tape->cost_along(axis) + (along ? kAlongFold : 0);
+    if (cost < least) {
+      least = cost;
+      best = axis;
+    }
+  }
+  return best;
 }
 
 Expected<void> Plan::add_step(NodeId id, const std::vector<bool>& stored) {
@@ -105,9 +129,7 @@ Expected<void> Plan::add_step(NodeId id, const std::vector<bool>& stored) {
   step.node = id;
   step.dims = LUMEN_TRY(node.type.shape.evaluate(values_));
   if (node.op->fold != nullptr) {
-    const NodeId operand = node.operands[0];
-    step.tape = LUMEN_TRY(Tape::compile(graph, operand, stored[at(operand)], stored, values_));
-    step.fold_axis = node.op->fold->axis(node.fields);
+    LUMEN_TRY(add_levels(step, stored));
   } else if (node.op->is_elementwise() || is_leaf(node)) {
     step.tape = LUMEN_TRY(Tape::compile(graph, id, false, stored, values_));
   } else if (node.is<hlir::Loop>()) {
@@ -116,8 +138,11 @@ Expected<void> Plan::add_step(NodeId id, const std::vector<bool>& stored) {
     return error(fmt::format("[{}] has no meaning that the reference can run", node.op->name));
   }
   if (step.tape) {
-    step.fold_axis = step.tape->merge_axes(step.fold_axis);
-    step.line_axis = choose_line_axis(*step.tape, step.fold_axis);
+    std::vector<size_t> fixed;
+    for (const Level& level : step.levels) fixed.push_back(level.axis);
+    step.tape->merge_axes(fixed);
+    for (size_t k = 0; k < fixed.size(); ++k) step.levels[k].axis = fixed[k];
+    step.line_axis = choose_line_axis(step);
   }
   step.reads = step.tape ? step.tape->sources() : std::vector(node.operands.begin(), node.operands.end());
   steps_.push_back(std::move(step));

@@ -84,20 +84,16 @@ Expected<Tape> Tape::compile(const Graph& graph, NodeId root, bool from_store, c
   return tape;
 }
 
-int64_t Tape::merge_axes(int64_t fixed) {
+void Tape::merge_axes(std::span<size_t> fixed) {
   for (size_t axis = dims_.size() - 1; axis-- > 0;) {
-    if (static_cast<int64_t>(axis) == fixed || static_cast<int64_t>(axis) + 1 == fixed) continue;
-    const int64_t inner = dims_[axis + 1];
-    if (!std::all_of(leaves_.begin(), leaves_.end(),
-                     [&](const Leaf& leaf) { return leaf.reader.can_merge(axis, inner); })) {
-      continue;
-    }
+    const auto apart = [&](size_t k) { return k == axis || k == axis + 1; };
+    const auto in_step = [&](const Leaf& leaf) { return leaf.reader.can_merge(axis, dims_[axis + 1]); };
+    if (std::ranges::any_of(fixed, apart) || !std::ranges::all_of(leaves_, in_step)) continue;
     for (Leaf& leaf : leaves_) leaf.reader.merge(axis);
     dims_[axis + 1] *= dims_[axis];
     dims_.erase(dims_.begin() + static_cast<ptrdiff_t>(axis));
-    if (fixed > static_cast<int64_t>(axis)) --fixed;
+    for (size_t& k : fixed) k -= k > axis ? 1 : 0;
   }
-  return fixed;
 }
 
 double Tape::cost_along(size_t axis) const {

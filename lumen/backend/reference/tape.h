@@ -29,8 +29,8 @@ class Tape {
   const std::vector<int64_t>& dims() const { return dims_; }
   // The stored nodes it reads.
   const std::vector<NodeId>& sources() const { return sources_; }
-  // Makes one axis of neighbours that can be walked as one, leaving `fixed` apart (-1: none); gives its new number.
-  int64_t merge_axes(int64_t fixed);
+  // Makes one axis of neighbours that can be walked as one. The axes in `fixed` stay apart and get their new numbers.
+  void merge_axes(std::span<size_t> fixed);
   // Rough nanoseconds per element when walked in lines along `axis`.
   double cost_along(size_t axis) const;
   // At most kRunLanes lanes; they stay valid until the next pull.

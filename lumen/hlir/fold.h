@@ -1,12 +1,12 @@
-#include "lumen/hlir/reduce.h"
+// How a reduction's start, step and finish become a Fold; for reduce.h.
+#pragma once
 
-#include <fmt/format.h>
+#include <type_traits>
 
-#include "lumen/hlir/infer.h"
+#include "lumen/hlir/lanes.h"
+#include "lumen/ir/op.h"
 
-namespace lumen::hlir {
-
-namespace {
+namespace lumen::hlir::folding {
 
 // Calls f.operator()<T, is_f64>() for the operand's dtype.
 template <class Op, class F>
@@ -64,31 +64,12 @@ void finish(DType dtype, FoldLanes accumulators, int64_t count, Lane* out) {
   settle(Op::kGivesIndex ? DType::i64 : dtype, out, count);
 }
 
-}  // namespace
-
 template <class Op>
-Expected<TensorType> Reduce<Op>::infer(const Op& op, std::span<const TensorType> operands) {
-  LUMEN_TRY(check_dtype(Op::kName, Op::kOperands, operands[0]));
-  LUMEN_TRY(check_axis(Op::kName, op.axis, operands[0]));
-  if (Op::kNeedsElements && operands[0].shape[op.axis] == Expr(0)) {
-    return op_error(Op::kName, fmt::format("axis {} of {} is empty", op.axis, operands[0].str()));
-  }
-  TensorType type = drop_axis(operands[0], op.axis);
-  if (Op::kGivesIndex) type.dtype = DType::i64;
-  return type;
-}
-
-template <class Op>
-const Fold& Reduce<Op>::fold() {
+const Fold& fold() {
   static constexpr Fold kFold{Op::kNeedsElements, [](const void* op) { return static_cast<const Op*>(op)->axis; },
                               start<Op>,          fold_along<Op>,
                               fold_across<Op>,    finish<Op>};
   return kFold;
 }
 
-template struct Reduce<SumReduce>;
-template struct Reduce<MaxReduce>;
-template struct Reduce<ProdReduce>;
-template struct Reduce<ArgMax>;
-
-}  // namespace lumen::hlir
+}  // namespace lumen::hlir::folding
