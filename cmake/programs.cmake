@@ -21,7 +21,6 @@ if(LUMEN_FUZZ)
     add_program(fuzz_${stem} SOURCES ${source} LINK test_support)
     target_link_options(fuzz_${stem} PRIVATE -fsanitize=fuzzer)
   endforeach()
-  return()
 endif()
 
 # `programs` is what ./run builds: the lumen program and the examples.
@@ -91,10 +90,12 @@ foreach(folder IN LISTS test_folders)
   if(NOT sources)
     continue()
   endif()
-  # The tests of base and ir stand on those alone, so that the sanitisers need not build the rest.
+  # The tests of base, ir and what threads share stand on those alone, so that a sanitiser need not build the rest.
   set(library lumen::lumen)
-  if(name STREQUAL "base" OR name STREQUAL "ir")
-    set(library lumen_${name})
+  if(name STREQUAL "base")
+    set(library lumen_base)
+  elseif(name STREQUAL "ir" OR name STREQUAL "threads")
+    set(library lumen_ir)
   endif()
   add_program(test_${name} LIBRARY ${library} SOURCES ${sources} LINK test_support GTest::gtest GTest::gtest_main rapidcheck rapidcheck_gtest)
   target_compile_definitions(test_${name} PRIVATE LUMEN_TEST_DIR="${PROJECT_SOURCE_DIR}/tests")

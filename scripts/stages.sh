@@ -115,26 +115,21 @@ run_conformance() {
   return "$status"
 }
 
-# run_sanitized PRESET FOLDER... [-- CTEST ARGUMENTS]: builds and runs the test programs of those folders of tests/.
+# run_sanitized PRESET FOLDER...: builds and runs the test programs of those folders of tests/.
 run_sanitized() {
-  local preset=$1 targets=() labels=""
+  local preset=$1
   shift
-  while [ $# -gt 0 ] && [ "$1" != -- ]; do
-    targets+=("test_$1")
-    labels+="${labels:+|}$1"
-    shift
-  done
-  configure_and_build "$preset" "${targets[@]}" && run_ctest "$preset" -L "^($labels)\$" "${@:2}"
+  configure_and_build "$preset" "${@/#/test_}" && run_ctest "$preset" -L "^($(IFS='|'; echo "$*"))\$"
 }
 
-# One fuzz target is one test: it must survive $fuzz_seconds. New inputs stay under build/fuzz/corpus.
+# One fuzz target is one test: it must survive $fuzz_seconds. New inputs stay under build/asan/corpus.
 fuzz_one() {
-  local name=$1 seeds="tests/fuzz/corpus/${1#fuzz_}" corpus="build/fuzz/corpus/$1" folders
-  mkdir -p "$corpus" build/fuzz/crashes
+  local name=$1 seeds="tests/fuzz/corpus/${1#fuzz_}" corpus="build/asan/corpus/$1" folders
+  mkdir -p "$corpus" build/asan/crashes
   folders=("$corpus")
   if [ -d "$seeds" ]; then folders+=("$seeds"); fi
-  if "build/fuzz/$name" -max_total_time="$2" -timeout=20 -rss_limit_mb=4096 -print_final_stats=1 \
-    -artifact_prefix="build/fuzz/crashes/$name-" "${folders[@]}" >"$logs/$name.log" 2>&1; then
+  if "build/asan/$name" -max_total_time="$2" -timeout=20 -rss_limit_mb=4096 -print_final_stats=1 \
+    -artifact_prefix="build/asan/crashes/$name-" "${folders[@]}" >"$logs/$name.log" 2>&1; then
     echo "$name: ok, $(sed -n 's/^stat::number_of_executed_units: *//p' "$logs/$name.log") inputs in $2 s"
     count 1 0
   else
@@ -153,7 +148,7 @@ run_fuzz() {
     echo "error: tests/fuzz has no targets"
     return 1
   fi
-  configure_and_build fuzz "${names[@]}" || return 1
+  configure_and_build asan "${names[@]}" || return 1
   for name in "${names[@]}"; do
     while [ "$(jobs -rp | wc -l)" -ge 2 ]; do wait -n; done
     fuzz_one "$name" "$fuzz_seconds" &

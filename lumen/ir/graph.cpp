@@ -206,8 +206,9 @@ std::optional<Expr> Graph::find_dim(std::string_view name) const {
 
 size_t Graph::bytes() const {
   const auto held = [](const auto& vector) { return vector.capacity() * sizeof(vector[0]); };
-  size_t bytes = sizeof(Graph) + sizeof(Index) + arena_.capacity() + held(nodes_) + held(inputs_) + held(outputs_) +
-                 held(dims_) + held(bodies_) + held(index_->slots) + held(index_->hashes) + held(index_->body_hashes);
+  size_t bytes = sizeof(Graph) + sizeof(Index) + arena_.capacity() + nodes_.size() * sizeof(Node) + held(inputs_) +
+                 held(outputs_) + held(dims_) + held(bodies_) + held(index_->slots) + held(index_->hashes) +
+                 held(index_->body_hashes);
   const size_t names = index_->input_names.bucket_count() + index_->output_names.bucket_count();
   bytes += names * sizeof(NameMap::value_type);
   for (const auto& body : bodies_) bytes += body->bytes();

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -128,7 +129,7 @@ class Graph : public std::enable_shared_from_this<Graph> {
   struct Index;
   Expected<NodeId> insert(const OpDef& op, const void* fields, std::span<const NodeId> operands);
   Arena arena_;
-  std::vector<Node> nodes_;
+  std::deque<Node> nodes_;  // references to nodes stay valid while more are added
   std::vector<NodeId> inputs_;
   std::vector<Output> outputs_;
   std::vector<Expr> dims_;
@@ -145,9 +146,9 @@ struct Tensor {
   NodeId id{};
 
   const Node& node() const { return (*graph)[id]; }
-  const TensorType& type() const { return node().type; }
+  TensorType type() const { return node().type; }
   DType dtype() const { return type().dtype; }
-  const Shape& shape() const { return type().shape; }
+  Shape shape() const { return type().shape; }
   int64_t rank() const { return shape().rank(); }
   Expr dim(int64_t axis) const;  // negative axes count from the end; throws Error when out of range
 
