@@ -14,6 +14,8 @@
 namespace lumen {
 namespace {
 
+constexpr std::string_view kPrefix = "LUMEN_";
+
 struct FlagDef {
   std::string_view name;
   int64_t Flags::*member;
@@ -36,11 +38,13 @@ constexpr FlagDef kFlags[] = {
 Expected<> set_flag(Flags& flags, std::string_view name, std::string_view text) {
   const auto* def = std::find_if(std::begin(kFlags), std::end(kFlags), [&](auto& row) { return row.name == name; });
   if (def == std::end(kFlags)) {
+    // The prefix, which all share, is no likeness.
     std::vector<std::string_view> names;
-    for (const FlagDef& row : kFlags) names.push_back(row.name);
-    const auto guess = nearest(name, names);
-    return error(fmt::format("unknown environment variable {}{}", name,
-                             guess ? fmt::format("; did you mean {}?", *guess) : " (docs/flags.md lists them)"));
+    for (const FlagDef& row : kFlags) names.push_back(row.name.substr(kPrefix.size()));
+    const auto guess = nearest(name.substr(kPrefix.size()), names);
+    return error(
+        fmt::format("unknown environment variable {}{}", name,
+                    guess ? fmt::format("; did you mean {}{}?", kPrefix, *guess) : " (docs/flags.md lists them)"));
   }
   int64_t value = 0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -57,7 +61,7 @@ Expected<> set_flag(Flags& flags, std::string_view name, std::string_view text) 
 Expected<Flags> parse_flags(std::span<const std::string> environment) {
   Flags flags;
   for (const std::string_view entry : environment) {
-    if (!entry.starts_with("LUMEN_")) continue;
+    if (!entry.starts_with(kPrefix)) continue;
     const size_t equals = entry.find('=');
     if (equals == std::string_view::npos) continue;
     LUMEN_TRY(set_flag(flags, entry.substr(0, equals), entry.substr(equals + 1)));

@@ -150,7 +150,8 @@ struct Tensor {
   DType dtype() const { return type().dtype; }
   Shape shape() const { return type().shape; }
   int64_t rank() const { return shape().rank(); }
-  Expr dim(int64_t axis) const;  // negative axes count from the end; throws Error when out of range
+  // Negative axes count from the end; throws Error when out of range.
+  Expr dim(int64_t axis, SourceLocation where = SourceLocation::current()) const;
 
   // Names this value as an output, and gives it back. `updates` is the state input it replaces.
   Tensor output(std::string_view name, SourceLocation where = SourceLocation::current()) const;

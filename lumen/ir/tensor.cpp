@@ -33,10 +33,12 @@ Tensor Graph::input(std::string_view name, Shape shape, DType dtype, InputKind k
   return {this, value_or_throw(add_input({name, kind, dtype, shape}), where)};
 }
 
-Expr Tensor::dim(int64_t axis) const {
+Expr Tensor::dim(int64_t axis, SourceLocation where) const {
   const int64_t at = axis < 0 ? axis + rank() : axis;
-  if (at < 0 || at >= rank()) throw Error(error(fmt::format("[dim] axis {} out of range for {}", axis, type().str())));
-  return shape()[at];
+  const bool inside = at >= 0 && at < rank();
+  return value_or_throw(inside ? Expected<Expr>(shape()[at])
+                               : error(fmt::format("[dim] axis {} out of range for {}", axis, type().str())),
+                        where);
 }
 
 Tensor Tensor::output(std::string_view name, SourceLocation where) const { return add_output(*this, name, {}, where); }

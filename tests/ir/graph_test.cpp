@@ -110,8 +110,8 @@ TEST(graph, throws_with_the_place_of_the_call) {
   EXPECT_EQ(thrown_by([&] { g.dim("if", 1, 2); }), "dim name `if` is a word of the text format" + place(__LINE__));
   x.output("y");
   EXPECT_EQ(thrown_by([&] { x.output("y"); }), "[Output] the name \"y\" is taken" + place(__LINE__));
-  EXPECT_EQ(thrown_by([&] { x.dim(1); }), "[dim] axis 1 out of range for f32[2]");
-  EXPECT_EQ(thrown_by([&] { x.dim(-2); }), "[dim] axis -2 out of range for f32[2]");
+  EXPECT_EQ(thrown_by([&] { x.dim(1); }), "[dim] axis 1 out of range for f32[2]" + place(__LINE__));
+  EXPECT_EQ(thrown_by([&] { x.dim(-2); }), "[dim] axis -2 out of range for f32[2]" + place(__LINE__));
   EXPECT_TRUE(x.dim(-1) == Expr(2));
 }
 
