@@ -123,7 +123,7 @@ void sort_unique(std::vector<Expr>& args) {
   args.erase(std::unique(args.begin(), args.end()), args.end());
 }
 
-Expr conjunction(std::vector<Expr> args) {
+Expr conjunction(const std::vector<Expr>& args) {
   std::vector<Expr> flat;
   for (const Expr a : args) {
     if (a == Expr(0)) return 0;

@@ -81,8 +81,8 @@ uint64_t encode_float(const DTypeInfo& format, double value) {
     if (magnitude < power_of_two(lowest)) {
       code = static_cast<uint64_t>(magnitude * power_of_two(format.mantissa_bits - lowest));
     } else {
-      const uint64_t exponent = static_cast<uint64_t>(exponent_of(magnitude) + bias_of(format));
-      code = (exponent << format.mantissa_bits) | ((wide & kMantissaMask) >> dropped);
+      const int exponent = exponent_of(magnitude) + bias_of(format);
+      code = (static_cast<uint64_t>(exponent) << format.mantissa_bits) | ((wide & kMantissaMask) >> dropped);
     }
   }
   return (sign | code) << unused;
