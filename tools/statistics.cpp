@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "lumen/base/check.h"
+#include "lumen/hlir/coordinates.h"
 
 namespace lumen::tools {
 
@@ -26,16 +27,6 @@ std::string shown(const HostTensor& tensor, size_t k) {
   if (is_float(tensor.dtype)) return fmt::format("{:.6g}", lane.f);
   if (is_bool(tensor.dtype)) return lane.i != 0 ? "true" : "false";
   return tensor.dtype == DType::u64 ? fmt::format("{}", static_cast<uint64_t>(lane.i)) : fmt::format("{}", lane.i);
-}
-
-std::vector<int64_t> position(const std::vector<int64_t>& dims, size_t flat) {
-  std::vector<int64_t> result(dims.size());
-  auto rest = static_cast<int64_t>(flat);
-  for (size_t k = dims.size(); k-- > 0;) {
-    result[k] = rest % dims[k];
-    rest /= dims[k];
-  }
-  return result;
 }
 
 double absolute_error(double expected, double got) {
@@ -108,7 +99,7 @@ Difference compare(const HostTensor& expected, const HostTensor& got, double ato
     result.mismatches += error > allowed ? 1 : 0;
     if (error - allowed > worst_excess) {
       worst_excess = error - allowed;
-      result.worst = position(got.dims, k);
+      result.worst = hlir::coordinates_at(static_cast<int64_t>(k), got.dims);
       result.worst_expected = e;
       result.worst_got = g;
     }

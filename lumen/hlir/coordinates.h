@@ -16,6 +16,13 @@ inline bool next_coordinates(std::span<int64_t> coords, std::span<const int64_t>
   return false;
 }
 
+// The coordinates of row-major position `flat`.
+inline std::vector<int64_t> coordinates_at(int64_t flat, std::span<const int64_t> dims) {
+  std::vector<int64_t> coords(dims.size());
+  for (size_t k = dims.size(); k-- > 0; flat /= dims[k]) coords[k] = flat % dims[k];
+  return coords;
+}
+
 // The distance of neighbours along each axis.
 inline std::vector<int64_t> row_major(std::span<const int64_t> dims) {
   std::vector<int64_t> strides(dims.size());

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "lumen/hlir/coordinates.h"
+
 namespace lumen::conformance {
 
 namespace {
@@ -29,16 +31,6 @@ double error_ratio(const ExpectedTensor& expected, Lane want, Lane got) {
   if (std::isinf(want.f) || std::isinf(got.f)) return kInfinity;
   const double allowed = expected.atol + expected.rtol * std::abs(want.f);
   return allowed > 0 ? std::abs(want.f - got.f) / allowed : kInfinity;
-}
-
-std::vector<int64_t> position(const std::vector<int64_t>& dims, size_t flat) {
-  std::vector<int64_t> result(dims.size());
-  auto rest = static_cast<int64_t>(flat);
-  for (size_t k = dims.size(); k-- > 0;) {
-    result[k] = rest % dims[k];
-    rest /= dims[k];
-  }
-  return result;
 }
 
 }  // namespace
@@ -66,9 +58,9 @@ Comparison compare(const ExpectedTensor& expected, const HostTensor& got) {
                                ? fmt::format("error {:.3g}, allowed {:.3g}", std::abs(w.f - g.f),
                                              expected.exact ? 0.0 : expected.atol + expected.rtol * std::abs(w.f))
                                : "must be equal";
-  result.problem =
-      fmt::format("{} of {} differ; worst at [{}]: expected {}, got {} ({})", bad, want.numel(),
-                  fmt::join(position(want.dims, worst), ","), lane_text(want.dtype, w), lane_text(want.dtype, g), size);
+  result.problem = fmt::format("{} of {} differ; worst at [{}]: expected {}, got {} ({})", bad, want.numel(),
+                               fmt::join(hlir::coordinates_at(static_cast<int64_t>(worst), want.dims), ","),
+                               lane_text(want.dtype, w), lane_text(want.dtype, g), size);
   return result;
 }
 
