@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# The generated pages of docs/ say what the program says (--update writes them), and README.md shows the real example.
+# The generated pages of docs/ say what the program says and the examples of docs/egraph.md print what it shows
+# (--update writes both); README.md and lumen/egraph/README.md show the real C++ examples.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-lumen=build/release/lumen
+lumen=${LUMEN:-build/release/lumen}
 status=0
 for page in ops flags; do
   if ! text=$("$lumen" "$page" --markdown); then
@@ -15,10 +16,19 @@ for page in ops flags; do
     status=1
   fi
 done
-# The example that README.md shows is the one that is compiled and run.
-if ! diff -u <(awk '/^```cpp$/ {f = 1; next} /^```$/ && f {exit} f' README.md) \
-  <(sed 1d examples/readme.cpp); then
-  echo "the example in README.md is not examples/readme.cpp" >&2
+python3 scripts/egg_examples.py "$lumen" docs/egraph.md "$@" || status=1
+# The first C++ example that a page shows is the one that is compiled and run.
+check_shown() {  # PAGE, EXAMPLE
+  if ! diff -u <(awk '/^```cpp$/ {f = 1; next} /^```$/ && f {exit} f' "$1") <(sed 1d "$2"); then
+    echo "the example in $1 is not $2" >&2
+    status=1
+  fi
+}
+check_shown README.md examples/readme.cpp
+check_shown lumen/egraph/README.md examples/egraph.cpp
+if ! diff -u <(awk '/^```text$/ {f = 1; next} /^```$/ && f {exit} f' lumen/egraph/README.md) \
+  <("$(dirname "$lumen")/example_egraph"); then
+  echo "lumen/egraph/README.md does not show what examples/egraph.cpp prints" >&2
   status=1
 fi
 exit "$status"

@@ -44,4 +44,25 @@ Expected<int> list_ops(const OpsOptions& options);
 
 Expected<int> list_flags();
 
+// Rule programs, each run on an e-graph of its own.
+struct EggOptions {
+  std::vector<std::string> files;  // "-" reads stdin
+  int threads = 1;
+  bool no_seminaive = false;
+  std::optional<uint64_t> shuffle;  // seed
+  bool time = false;
+  bool costs = false;
+  bool format = false;
+  bool desugar = false;
+  std::string report;  // .json
+  std::string json;    // egraph-serialize
+  std::string html;
+  std::optional<uint64_t> max_rows;
+  std::optional<uint64_t> max_memory;  // MB
+  std::optional<double> max_seconds;   // of each command that runs rules
+  std::string fact_directory;
+};
+// 3 when a limit was hit.
+Expected<int> run_egg(const EggOptions& options);
+
 }  // namespace lumen::tools

@@ -66,6 +66,52 @@ void add_run(CLI::App& app, RunOptions& options, Chosen& chosen) {
   run->callback([&] { chosen = [&options] { return run_graph(options); }; });
 }
 
+void add_egg_output(CLI::App& egg, EggOptions& options) {
+  egg.add_flag("--costs", options.costs, "`; cost N` after every extracted term")->group("Output");
+  egg.add_flag("--time", options.time, "a line on stderr with time, memory and size")->group("Output");
+  const auto file = [&](const char* name, std::string& target, const char* help) {
+    egg.add_option(name, target, help)->type_name("FILE")->group("Output");
+  };
+  file("--report", options.report, "what every iteration and every rule did, as JSON");
+  file("--json", options.json, "the e-graph at the end, in the egraph-serialize layout");
+  file("--html", options.html, "the e-graph at the end and the rules, as a page for a browser");
+  egg.add_flag("--format", options.format, "print the program formatted and stop")->group("Output");
+  egg.add_flag("--desugar", options.desugar, "print it as plain egglog, without named fields and `for`, and stop")
+      ->group("Output");
+}
+
+void add_egg(CLI::App& app, EggOptions& options, Chosen& chosen) {
+  CLI::App* egg = app.add_subcommand("egg", "run rule programs: equality saturation in the egglog language");
+  egg->add_option("FILE", options.files, "programs, each run on its own; - reads stdin")->type_name("")->required();
+  egg->add_option("--threads", options.threads, "threads that match rules; results do not depend on it (default: 1)")
+      ->check(CLI::Range(1, 256))
+      ->type_name("N");
+  egg->add_option("--fact-directory", options.fact_directory, "where (input ...) and (output ...) find files")
+      ->type_name("DIR");
+  egg->add_flag("--no-seminaive", options.no_seminaive, "match everything at every iteration, not only what is new");
+  egg->add_option("--shuffle", options.shuffle, "run the rules of a ruleset in another order")->type_name("SEED");
+  add_egg_output(*egg, options);
+  egg->add_option("--max-rows", options.max_rows, "stop running rules at this many rows")
+      ->type_name("N")
+      ->group("Limits");
+  egg->add_option("--max-memory", options.max_memory, "stop running rules when tables and indexes hold more")
+      ->type_name("MB")
+      ->group("Limits");
+  egg->add_option("--max-seconds", options.max_seconds, "stop a command that runs rules after this time")
+      ->type_name("S")
+      ->group("Limits");
+  egg->footer(
+      "Exits with 1 when a command fails (a check that does not hold, a type error, ...) and with 3 when a limit\n"
+      "stopped the rules: the commands after it still ran. The tutorial is docs/egraph.md.\n"
+      "\n"
+      "Examples:\n"
+      "  lumen egg examples/math.egg\n"
+      "  lumen egg examples/math.egg --html math.html\n"
+      "  lumen egg rules.egg --max-rows 1000000 --max-seconds 10 --time --report report.json\n"
+      "  echo '(datatype E (Num i64)) (extract (Num 1))' | lumen egg -");
+  egg->callback([&] { chosen = [&options] { return run_egg(options); }; });
+}
+
 void add_listings(CLI::App& app, OpsOptions& options, bool& flags_markdown, Chosen& chosen) {
   CLI::App* ops = app.add_subcommand("ops", "list the primitives, or show one of them");
   ops->add_option("NAME", options.name, "a primitive");
@@ -101,11 +147,13 @@ int main_with(int argc, char** argv) {
   app.require_subcommand(1);
   IrOptions ir;
   RunOptions run;
+  EggOptions egg;
   OpsOptions ops;
   bool flags_markdown = false;
   Chosen chosen;
   add_ir(app, ir, chosen);
   add_run(app, run, chosen);
+  add_egg(app, egg, chosen);
   add_listings(app, ops, flags_markdown, chosen);
   if (const std::optional<std::string> unknown = unknown_command(app, argc, argv)) {
     return fail(*unknown + " (see lumen --help)");

@@ -1,0 +1,35 @@
+// Head: the actions of a rule (or a merge function) with registers instead of slots.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lumen/egraph/core/rule.h"
+
+namespace lumen::egraph {
+
+struct Head {
+  struct Step {
+    Action::Kind kind;
+    uint32_t target;
+    std::vector<uint32_t> args;
+    uint32_t result;
+    const std::string* message;
+  };
+  // `given` variables are inputs; only those that the actions use are `inputs`.
+  Head(uint32_t given, uint32_t variables, std::span<const Action> actions);
+
+  std::vector<uint32_t> inputs;  // registers, ascending: what a match consists of
+  std::vector<Step> steps;
+  struct Constant {
+    uint32_t reg;
+    Slot slot;
+  };
+  std::vector<Constant> constants;
+  uint32_t registers;
+  uint32_t register_of(const Slot& slot);
+};
+
+}  // namespace lumen::egraph

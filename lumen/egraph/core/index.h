@@ -1,0 +1,75 @@
+// Index: for a column of a table, the rows that have a value there, ascending. Rows only join (the table appends);
+// dead rows stay listed until the table is compacted.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "lumen/egraph/core/grow_array.h"
+#include "lumen/egraph/core/value.h"
+
+namespace lumen::egraph {
+
+class Index {
+ public:
+  // The rows with `value`, ascending; valid until the next add.
+  std::span<const Row> find(Value value) const {
+    const Bucket* bucket = bucket_of(value);
+    if (bucket == nullptr || bucket->count == 0) return {};
+    if (bucket->count == 1) return {&bucket->data, 1};
+    return {postings_.data() + bucket->data, bucket->count};
+  }
+  void prefetch(Value value) const {
+    if (dense_) {
+      if (value < buckets_.size()) __builtin_prefetch(buckets_.data() + value);
+    } else if (mask_ != 0) {
+      __builtin_prefetch(keys_.data() + (spread(value) & mask_));
+    }
+  }
+  // Rows must come in ascending order.
+  void add(Value value, Row row);
+
+  // The number of values that occur.
+  uint32_t values() const { return used_; }
+  // Existed when the iteration began. What was made since then may be used but not preferred: it depends on the order
+  // in which threads come to need it.
+  bool settled = false;
+  // How far in the table this index reaches.
+  Row reach = 0;
+
+  // Before rows are added: the table has `rows`, values lie in [0, range) (0: anywhere). Decides between an array by
+  // value and a hash table.
+  void fit(size_t rows, size_t range);
+  size_t bytes() const { return buckets_.bytes() + keys_.bytes() + postings_.bytes(); }
+
+ private:
+  struct Bucket {
+    uint32_t count;
+    uint32_t data;  // the row when there is one, else where its postings start; room is a power of two
+  };
+  static uint32_t spread(Value value) {
+    const uint64_t x = value * 0x9e3779b97f4a7c15u;
+    return static_cast<uint32_t>(x >> 32);
+  }
+  const Bucket* bucket_of(Value value) const {
+    if (dense_) return value < buckets_.size() ? &buckets_[value] : nullptr;
+    if (mask_ == 0) return nullptr;
+    for (uint32_t at = spread(value) & mask_;; at = (at + 1) & mask_) {
+      if (keys_[at] == value) return &buckets_[at];
+      if (keys_[at] == kNone) return nullptr;
+    }
+  }
+  Bucket& bucket_for(Value value);
+  void grow_hash();
+  uint32_t take_postings(uint32_t room_log2);
+
+  bool dense_ = false;
+  uint32_t mask_ = 0;  // hash form: capacity - 1
+  uint32_t used_ = 0;  // values that occur
+  GrowArray<Bucket> buckets_;  // by value, or by hash slot
+  GrowArray<Value> keys_;      // hash form: the value of a slot; kNone is free
+  GrowArray<Row> postings_;
+  std::vector<std::vector<uint32_t>> free_;  // by log2 of the room: postings to reuse
+};
+
+}  // namespace lumen::egraph

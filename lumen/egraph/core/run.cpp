@@ -1,0 +1,415 @@
+// One iteration: all rules are matched on the same state, then everything is rebuilt. Matches are applied as they are
+// found, rule by rule: terms go to the tails of the tables, which no search looks at, and everything else waits until
+// the rebuild, so the result is as if all had been matched first.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <utility>
+
+#include "lumen/egraph/core/apply.h"
+#include "lumen/egraph/core/search.h"
+#include "lumen/egraph/core/state.h"
+
+namespace lumen::egraph {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// Candidates of a first join that are one piece of work for a thread; fewer when there would be too few pieces.
+constexpr size_t kChunk = 2048;
+constexpr size_t kFewestPieces = 5;
+// Values that the threads may find before they are applied.
+constexpr size_t kWaveValues = size_t{1} << 23;
+
+// The rows each atom may match in one pass over a rule. Semi-naive evaluation makes one pass per atom with new rows:
+// that atom takes the new rows, those before it the old ones, those after it all; every match with a new row is found
+// exactly once.
+struct Pass {
+  std::vector<AtomRange> ranges;
+  size_t candidates = 0;  // rows that its first join looks at
+};
+
+class Iteration {
+ public:
+  Iteration(EGraph::State& state, const RunOptions& options, uint32_t book)
+      : s_(state), options_(options), book_(book), start_(Clock::now()), deadline_(deadline()) {
+    for (const Table& table : s_.tables) limits_.push_back(table.rows());
+    for (const auto& [sort, value] : s_.globals) globals_.push_back(s_.find(sort, value));
+  }
+
+  // Searches one rule and applies what it finds, or gives the matches to `keep`. False: stop (a limit or a failure).
+  bool run_rule(RuleId id, std::vector<Value>* keep);
+  bool apply(RuleId id, std::span<const Value> matches, size_t count);
+  IterationReport report;
+
+ private:
+  Deadline deadline() const {
+    if (options_.limits.seconds > 1e9) return Deadline::max();
+    return start_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.limits.seconds));
+  }
+  Seen& seen(RuleId id);
+  std::vector<Pass> passes(RuleId id, const SearchShared& shared);
+  bool run_pass(RuleId id, const SearchShared& shared, const Pass& pass, std::vector<Value>* keep);
+  bool run_serial(RuleId id, Search& search, size_t begin, size_t end, std::vector<Value>* keep);
+  bool run_parallel(RuleId id, const SearchShared& shared, const Search& first, std::vector<Value>* keep);
+  bool try_one_pass(RuleId id, const SearchShared& shared, const std::vector<Pass>& passes, std::vector<Value>* keep,
+                    bool& go_on);
+  bool finish(RuleId id, Search& search, std::vector<Value>* keep);
+  bool take_batches(RuleId id, size_t width, GrowArray<Value>& matches, size_t found, GrowArray<Value>& waiting,
+                    std::vector<Value>* keep);
+  bool take(RuleId id, GrowArray<Value>& matches, size_t found, std::vector<Value>* keep);
+  bool within_limits(RuleId id);
+  bool stop(RuleId id, std::string what);
+
+  EGraph::State& s_;
+  const RunOptions& options_;
+  const uint32_t book_;
+  const Clock::time_point start_;
+  const Deadline deadline_;
+  std::vector<Row> limits_;
+  std::vector<Value> globals_;  // as rules match them, also after another rule has merged them with something
+  size_t since_check_ = 0;
+};
+
+Seen& Iteration::seen(RuleId id) {
+  std::vector<Seen>& book = s_.seen[book_];
+  if (book.size() <= id) book.resize(id + 1);
+  book[id].rows.resize(s_.rules[id]->plan.atoms(), 0);
+  return book[id];
+}
+
+bool Iteration::stop(RuleId id, std::string what) {
+  report.limit = std::move(what) + ", in rule " + s_.rules[id]->rule.name;
+  return false;
+}
+
+bool Iteration::within_limits(RuleId id) {
+  const Limits& limits = options_.limits;
+  if (const uint64_t rows = s_.live_rows(); rows > limits.rows) {
+    return stop(id, "rows: " + std::to_string(rows) + " of " + std::to_string(limits.rows));
+  }
+  if (const uint64_t bytes = s_.bytes(); bytes > limits.bytes) {
+    return stop(id, "bytes: " + std::to_string(bytes) + " of " + std::to_string(limits.bytes));
+  }
+  if (Clock::now() > deadline_) return stop(id, "seconds: " + std::to_string(limits.seconds));
+  return true;
+}
+
+bool Iteration::apply(RuleId id, std::span<const Value> matches, size_t count) {
+  const Clock::time_point start = Clock::now();
+  RuleState& rule = *s_.rules[id];
+  Applier applier(s_, rule.head, id, count);
+  const bool ok = applier.apply(matches, count);
+  rule.report.rows += applier.counts.rows;
+  rule.report.unions += applier.counts.unions;
+  const double seconds = seconds_since(start);
+  rule.report.apply_seconds += seconds;
+  report.apply_seconds += seconds;
+  since_check_ += count;
+  if (since_check_ > 10000) {
+    since_check_ = 0;
+    if (!within_limits(id)) return false;
+  }
+  return ok;
+}
+
+// `matches` were found: applies or keeps them, and leaves the vector empty.
+bool Iteration::take(RuleId id, GrowArray<Value>& matches, size_t found, std::vector<Value>* keep) {
+  s_.rules[id]->report.matches += found;
+  report.matches += found;
+  bool go_on = true;
+  if (keep != nullptr) {
+    keep->insert(keep->end(), matches.data(), matches.data() + matches.size());
+  } else if (found > 0) {
+    go_on = apply(id, {matches.data(), matches.size()}, found);
+  }
+  matches.resize(0);
+  return go_on;
+}
+
+bool Iteration::run_rule(RuleId id, std::vector<Value>* keep) {
+  RuleState& rule = *s_.rules[id];
+  ++rule.report.runs;
+  const Clock::time_point start = Clock::now();
+  const double applied = rule.report.apply_seconds;
+  bool go_on = true;
+  Seen& seen = this->seen(id);
+  if (rule.rule.query.atoms.empty() && seen.fired && options_.seminaive && !rule.rule.naive) return true;
+  std::vector<Value> constants = constant_values(rule.plan, [&](uint32_t global) { return globals_[global]; });
+  SearchShared shared{s_, rule.plan, std::move(constants), rule.head.inputs, s_.trace != nullptr, &limits_};
+  const std::vector<Pass> passes = this->passes(id, shared);
+  if (!try_one_pass(id, shared, passes, keep, go_on)) {
+    for (size_t i = 0; i < passes.size() && go_on; ++i) go_on = run_pass(id, shared, passes[i], keep);
+  }
+  if (go_on) {
+    seen.fired = true;
+    for (size_t a = 0; a < seen.rows.size(); ++a) seen.rows[a] = limits_[rule.plan.table_of(a)];
+  }
+  const double seconds = seconds_since(start) - (rule.report.apply_seconds - applied);
+  rule.report.search_seconds += seconds;
+  report.search_seconds += seconds;
+  return go_on;
+}
+
+std::vector<Pass> Iteration::passes(RuleId id, const SearchShared& shared) {
+  const RuleState& rule = *s_.rules[id];
+  const std::vector<Row>& seen_rows = seen(id).rows;
+  const size_t atoms = rule.plan.atoms();
+  Pass all;
+  for (size_t a = 0; a < atoms; ++a) {
+    const Row end = limits_[rule.plan.table_of(a)];
+    all.ranges.push_back({0, end, seen_rows[a]});
+    if (end == 0) return {};
+  }
+  if (!options_.seminaive || rule.rule.naive || atoms == 0) return {all};
+  std::vector<Pass> fresh;
+  for (size_t a = 0; a < atoms; ++a) {
+    if (seen_rows[a] == all.ranges[a].end) continue;
+    Pass pass = all;
+    pass.ranges[a].begin = seen_rows[a];
+    bool possible = true;
+    for (size_t b = 0; b < a; ++b) {
+      pass.ranges[b].end = seen_rows[b];
+      possible = possible && pass.ranges[b].end > 0;
+    }
+    if (!possible) break;
+    Search probe(shared);
+    probe.set_ranges(pass.ranges, false);
+    if (!probe.start()) continue;
+    pass.candidates = probe.candidates();
+    fresh.push_back(std::move(pass));
+  }
+  return fresh;
+}
+
+// One pass over everything that keeps the matches with a new row, instead of `passes`: most rules of a compiler have a
+// rare atom, start there and find nothing. Gives up when it looks at more rows than the passes would at least.
+bool Iteration::try_one_pass(RuleId id, const SearchShared& shared, const std::vector<Pass>& passes,
+                             std::vector<Value>* keep, bool& go_on) {
+  if (passes.size() < 2) return false;
+  uint64_t candidates = 0;
+  for (const Pass& pass : passes) candidates += pass.candidates;
+  Search search(shared);
+  std::vector<AtomRange> ranges;
+  for (size_t a = 0; a < shared.plan.atoms(); ++a) ranges.push_back({0, limits_[shared.plan.table_of(a)], seen(id).rows[a]});
+  search.set_ranges(ranges, true);
+  search.set_deadline(deadline_);
+  search.set_budget(candidates);
+  if (!search.start()) return true;
+  if (search.candidates() * 2 > candidates) return false;
+  search.run(0, search.candidates());
+  if (search.exhausted) {
+    s_.rules[id]->report.joins += search.joins();
+    return false;
+  }
+  go_on = finish(id, search, keep);
+  return true;
+}
+
+bool Iteration::run_pass(RuleId id, const SearchShared& shared, const Pass& pass, std::vector<Value>* keep) {
+  Search search(shared, [&](GrowArray<Value>& matches) {
+    return take(id, matches, matches.size() / shared.width(), keep);
+  });
+  search.set_ranges(pass.ranges, false);
+  search.set_deadline(deadline_);
+  if (!search.start()) return true;
+  if (options_.threads > 1 && search.candidates() > options_.parallel_from) {
+    return run_parallel(id, shared, search, keep);
+  }
+  return run_serial(id, search, 0, search.candidates(), keep);
+}
+
+bool Iteration::run_serial(RuleId id, Search& search, size_t begin, size_t end, std::vector<Value>* keep) {
+  const bool go_on = search.run(begin, end);
+  return finish(id, search, keep) && go_on;
+}
+
+// Takes what a search has left; false when it ran out of time.
+bool Iteration::finish(RuleId id, Search& search, std::vector<Value>* keep) {
+  s_.rules[id]->report.joins += search.joins();
+  if (search.timed_out) return stop(id, "seconds: " + std::to_string(options_.limits.seconds));
+  const size_t width = search.width();
+  return take(id, search.matches, width == 0 ? search.found : search.matches.size() / width, keep);
+}
+
+// The pieces are parts of the candidates that `first` has chosen.
+bool Iteration::run_parallel(RuleId id, const SearchShared& shared, const Search& first, std::vector<Value>* keep) {
+  const size_t count = first.candidates();
+  const size_t chunk = std::clamp<size_t>(count / kFewestPieces, 1, kChunk);
+  const size_t chunks = (count + chunk - 1) / chunk;
+  GrowArray<Value> waiting;
+  for (size_t done = 0; done < chunks;) {
+    struct Piece {
+      GrowArray<Value> matches;
+      size_t found = 0;
+      bool finished = false;
+      bool timed_out = false;
+    };
+    std::vector<Piece> pieces(std::min<size_t>(chunks - done, 1024));
+    std::atomic<size_t> next = 0;
+    std::atomic<size_t> values = 0;
+    const auto work = [&] {
+      while (values.load() < kWaveValues) {
+        const size_t mine = next.fetch_add(1);
+        if (mine >= pieces.size()) return;
+        Search search(shared);
+        search.start_as(first);
+        search.set_frozen(true);
+        const size_t begin = (done + mine) * chunk;
+        Piece& piece = pieces[mine];
+        piece.finished = search.run(begin, std::min(begin + chunk, count)) && !search.needs_serial;
+        piece.timed_out = search.timed_out;
+        piece.found = search.found;
+        piece.matches = std::move(search.matches);
+        values.fetch_add(piece.matches.size());
+      }
+    };
+    s_.workers->run(s_.workers->threads(), [&](size_t) { work(); });
+    const size_t claimed = std::min(next.load(), pieces.size());
+    for (size_t i = 0; i < claimed; ++i) {
+      Piece& piece = pieces[i];
+      if (piece.timed_out) return stop(id, "seconds: " + std::to_string(options_.limits.seconds));
+      if (!piece.finished) {
+        Search search(shared);  // an index or a value was missing
+        search.start_as(first);
+        const size_t begin = (done + i) * chunk;
+        search.run(begin, std::min(begin + chunk, count));
+        if (search.timed_out) return stop(id, "seconds: " + std::to_string(options_.limits.seconds));
+        piece.found = search.found;
+        piece.matches = std::move(search.matches);
+      }
+      if (!take_batches(id, shared.width(), piece.matches, piece.found, waiting, keep)) return false;
+    }
+    done += claimed;
+  }
+  return take(id, waiting, shared.width() == 0 ? 0 : waiting.size() / shared.width(), keep);
+}
+
+// Takes matches in the batches that a serial search gives to its sink: results do not depend on pieces then.
+bool Iteration::take_batches(RuleId id, size_t width, GrowArray<Value>& matches, size_t found, GrowArray<Value>& waiting,
+                             std::vector<Value>* keep) {
+  if (keep != nullptr || width == 0) return take(id, matches, found, keep);
+  const size_t batch = (Search::kSinkValues + width - 1) / width;
+  for (size_t at = 0; at < matches.size();) {
+    const size_t some = std::min(batch * width - waiting.size(), matches.size() - at);
+    std::copy_n(matches.data() + at, some, waiting.append(some));
+    at += some;
+    if (waiting.size() == batch * width && !take(id, waiting, batch, keep)) return false;
+  }
+  return true;
+}
+
+void compact_sparse_tables(EGraph::State& s) {
+  if (s.trace != nullptr) return;  // it knows rows by their position
+  for (TableId t = 0; t < s.tables.size(); ++t) {
+    Table& table = s.tables[t];
+    if (table.rows() < 1024 || table.live() * 2 > table.rows()) continue;
+    std::vector<Row*> marks;  // positions in this table that rules remember
+    for (std::vector<Seen>& book : s.seen) {
+      for (RuleId r = 0; r < book.size(); ++r) {
+        for (size_t a = 0; a < book[r].rows.size(); ++a) {
+          if (s.rules[r]->plan.table_of(a) == t) marks.push_back(&book[r].rows[a]);
+        }
+      }
+    }
+    std::sort(marks.begin(), marks.end(), [](const Row* a, const Row* b) { return *a < *b; });
+    std::vector<Row> moved;
+    for (const Row* mark : marks) moved.push_back(*mark);
+    table.compact(moved);
+    for (size_t i = 0; i < marks.size(); ++i) *marks[i] = moved[i];
+    s.clean[t] = table.rows();
+  }
+}
+
+}  // namespace
+
+BackOff::RuleState& BackOff::state_of(RuleId rule) {
+  if (rules_.size() <= rule) rules_.resize(rule + 1);
+  return rules_[rule];
+}
+
+bool BackOff::release(RuleId rule) {
+  RuleState& state = state_of(rule);
+  ++state.iteration;
+  state.seek = state.iteration >= state.banned_until;
+  if (!state.seek) return false;
+  const auto scaled = [&](uint64_t n) { return state.bans < 40 ? n << state.bans : ~uint64_t{0} >> 1; };
+  if (state.count <= scaled(match_limit_)) return true;
+  state.banned_until = state.iteration + scaled(ban_length_);
+  ++state.bans;
+  state.seek = false;
+  return false;
+}
+
+bool BackOff::can_stop(std::span<const RuleId> rules) {
+  uint64_t shortest = ~uint64_t{0};
+  for (const RuleId rule : rules) {
+    RuleState& state = state_of(rule);
+    if (state.banned_until > state.iteration) {
+      shortest = std::min(shortest, state.banned_until - state.iteration);
+    } else {
+      state.iteration = state.banned_until = state.bans = 0;
+    }
+  }
+  if (shortest == ~uint64_t{0}) return true;
+  for (const RuleId rule : rules) {
+    RuleState& state = state_of(rule);
+    if (state.banned_until > state.iteration) state.banned_until -= shortest;
+  }
+  return false;
+}
+
+Expected<IterationReport> EGraph::run(std::span<const RuleId> rules, const RunOptions& options, BackOff* back_off) {
+  State& s = *state_;
+  if (options.threads <= 1) {
+    s.workers.reset();
+  } else if (s.workers == nullptr || s.workers->threads() != static_cast<size_t>(options.threads)) {
+    s.workers = std::make_unique<Workers>(options.threads);
+  }
+  LUMEN_TRY(s.rebuild());
+  s.catch_up_indexes();
+  const size_t before = s.changes;
+  if (back_off != nullptr && back_off->book_ == kNone) {
+    back_off->book_ = static_cast<uint32_t>(s.seen.size());
+    s.seen.emplace_back();
+  }
+  Iteration iteration(s, options, back_off == nullptr ? 0 : back_off->book_);
+  if (back_off == nullptr) {
+    for (const RuleId id : rules) {
+      if (!iteration.run_rule(id, nullptr)) break;
+    }
+  } else {
+    for (const RuleId id : rules) {
+      BackOff::RuleState& kept = back_off->state_of(id);
+      if (!kept.seek) continue;
+      const uint64_t matched = s.rules[id]->report.matches;
+      if (!iteration.run_rule(id, &kept.matches)) break;
+      kept.count += s.rules[id]->report.matches - matched;
+    }
+    for (const RuleId id : rules) {
+      if (!iteration.report.limit.empty() || !back_off->release(id)) continue;
+      BackOff::RuleState& kept = back_off->state_of(id);
+      if (!iteration.apply(id, kept.matches, kept.count)) break;
+      kept.matches.clear();
+      kept.count = 0;
+    }
+  }
+  const auto start = Clock::now();
+  if (!s.failure.empty()) {
+    const Diag diag = error(std::exchange(s.failure, {}));
+    LUMEN_TRY(s.rebuild());
+    return diag;
+  }
+  LUMEN_TRY(s.rebuild());
+  compact_sparse_tables(s);
+  iteration.report.rebuild_seconds = seconds_since(start);
+  iteration.report.changed = s.changes != before || (back_off != nullptr && !back_off->can_stop(rules));
+  iteration.report.rows = s.live_rows();
+  iteration.report.bytes = s.bytes();
+  return iteration.report;
+}
+
+}  // namespace lumen::egraph

@@ -1,0 +1,288 @@
+#include "lumen/egraph/core/search.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace lumen::egraph {
+
+namespace {
+
+// A bucket this small is not worth a second index on the table, nor is a table whose buckets are mostly small.
+constexpr size_t kSmallBucket = 32;
+constexpr Row kLargeBuckets = 8;
+
+class ReadContext final : public PrimitiveContext {
+ public:
+  ReadContext(EGraph::State& state, const std::vector<Row>& limits)
+      : PrimitiveContext(state.sorts), state_(state), limits_(limits) {}
+  std::optional<Value> call_table(TableId table, std::span<const Value> args) override {
+    const Table& t = state_.tables[table];
+    const Row r = t.find(args.data());
+    if (r == kNone || r >= limits_[table]) return std::nullopt;
+    return t.result(r);
+  }
+  std::optional<Value> call_primitive(PrimitiveId primitive, std::span<const Value> args) override {
+    return state_.primitives[primitive].apply(*this, args);
+  }
+  int64_t count_rows(std::span<const std::string> tables) override { return state_.count_rows(tables); }
+
+ private:
+  EGraph::State& state_;
+  const std::vector<Row>& limits_;
+};
+
+// The part of ascending `rows` in [begin, end).
+std::span<const Row> within(std::span<const Row> rows, Row begin, Row end) {
+  if (!rows.empty() && rows.front() < begin) {
+    rows = {std::lower_bound(rows.begin(), rows.end(), begin), rows.end()};
+  }
+  if (!rows.empty() && rows.back() >= end) {
+    rows = {rows.begin(), std::lower_bound(rows.begin(), rows.end(), end)};
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::vector<Value> constant_values(const Plan& plan, const std::function<Value(uint32_t)>& global) {
+  std::vector<Value> values;
+  for (const Plan::Constant& constant : plan.constants()) {
+    const bool is_global = constant.slot.kind == Slot::Kind::global;
+    values.push_back(is_global ? global(constant.slot.index) : constant.slot.index);
+  }
+  return values;
+}
+
+Search::Search(const SearchShared& shared, std::function<bool(GrowArray<Value>&)> sink)
+    : shared_(shared),
+      state_(shared.state),
+      sink_(std::move(sink)),
+      regs_(shared.plan.registers(), 0),
+      rows_(shared.plan.atoms(), kNone),
+      args_(16, 0),
+      context_(std::make_unique<ReadContext>(shared.state, *shared.limits)) {
+  const std::span<const Plan::Constant> constants = shared.plan.constants();
+  for (size_t i = 0; i < constants.size(); ++i) regs_[constants[i].reg] = shared.constants[i];
+  for (size_t a = 0; a < shared.plan.atoms(); ++a) {
+    args_.resize(std::max(args_.size(), shared.plan.columns(a).size()));
+  }
+}
+
+void Search::set_frozen(bool frozen) { context_->frozen = frozen; }
+
+void Search::set_ranges(std::span<const AtomRange> ranges, bool only_fresh) {
+  ranges_.assign(ranges.begin(), ranges.end());
+  only_fresh_ = only_fresh;
+}
+
+bool Search::start() {
+  first_ = Candidates{};
+  if (!run_calls(shared_.plan.root_calls())) return false;
+  const Node& root = *shared_.plan.root();
+  if (root.steps.empty()) {
+    first_.count = 1;
+    return true;
+  }
+  return choose(root, first_);
+}
+
+void Search::start_as(const Search& other) {
+  ranges_ = other.ranges_;
+  only_fresh_ = other.only_fresh_;
+  deadline_ = other.deadline_;
+  regs_ = other.regs_;
+  first_ = other.first_;
+}
+
+bool Search::run(size_t begin, size_t end) {
+  if (first_.step == nullptr) return !only_fresh_ ? emit() : true;
+  const Step& step = *first_.step;
+  const Node& next = shared_.plan.next(*shared_.plan.root(), step);
+  const Table& table = state_.tables[step.table];
+  // What the next join will probably look up first: a column of this row in an index of that table.
+  const Index* ahead = nullptr;
+  uint32_t ahead_column = 0;
+  if (!next.steps.empty() && !next.steps.front().lookup) {
+    const Step& then = next.steps.front();
+    for (const Step::ColumnRegister& bound : then.bound) {
+      for (const Step::ColumnRegister& bind : step.binds) {
+        if (bind.reg != bound.reg || ahead != nullptr) continue;
+        ahead = state_.tables[then.table].index(bound.column);
+        ahead_column = bind.column;
+      }
+    }
+  }
+  constexpr size_t kAhead = 12;
+  for (size_t i = begin; i < end; ++i) {
+    const Row r = first_.rows != nullptr ? first_.rows[i] : first_.first + static_cast<Row>(i);
+    if (i + kAhead < end) {
+      const Row soon = first_.rows != nullptr ? first_.rows[i + kAhead] : first_.first + static_cast<Row>(i + kAhead);
+      if (first_.rows != nullptr) __builtin_prefetch(table.row(soon));
+      if (ahead != nullptr) ahead->prefetch(table.row(soon)[ahead_column]);
+    }
+    if (!join(next, step, r, first_.column, false)) return false;
+  }
+  return true;
+}
+
+bool Search::visit(const Node& node, bool fresh) {
+  if (node.steps.empty()) return fresh || !only_fresh_ ? emit() : true;
+  Candidates best;
+  if (!choose(node, best)) return !needs_serial;
+  const Node& next = shared_.plan.next(node, *best.step);
+  if (best.rows == nullptr) {
+    for (size_t i = 0; i < best.count; ++i) {
+      if (!join(next, *best.step, best.first + static_cast<Row>(i), best.column, fresh)) return false;
+    }
+    return true;
+  }
+  const Table& table = state_.tables[best.step->table];
+  constexpr size_t kAhead = 4;
+  for (size_t i = 0; i < std::min(best.count, kAhead); ++i) __builtin_prefetch(table.row(best.rows[i]));
+  for (size_t i = 0; i < best.count; ++i) {
+    if (i + kAhead < best.count) __builtin_prefetch(table.row(best.rows[i + kAhead]));
+    if (!join(next, *best.step, best.rows[i], best.column, fresh)) return false;
+  }
+  return true;
+}
+
+bool Search::join(const Node& next, const Step& step, Row r, uint32_t column, bool fresh) {
+  if (++joins_ >= pause_at_ && !pause()) return false;
+  const Table& table = state_.tables[step.table];
+  const Value* row = table.row(r);
+  if (row[table.params] == kNone) return true;
+  if (table.any_subsumed() && table.subsumed(r) && !shared_.plan.include_subsumed()) return true;
+  for (const Step::ColumnRegister& bound : step.bound) {
+    if (bound.column != column && row[bound.column] != regs_[bound.reg]) return true;
+  }
+  for (const auto& [first, second] : step.repeated) {
+    if (row[first] != row[second]) return true;
+  }
+  for (const Step::ColumnRegister& bind : step.binds) regs_[bind.reg] = row[bind.column];
+  rows_[step.atom] = r;
+  if (!step.calls.empty() && !run_calls(step.calls)) return !needs_serial;
+  return visit(next, fresh || r >= ranges_[step.atom].fresh);
+}
+
+// False when some atom has no candidate: nothing below can match.
+bool Search::choose(const Node& node, Candidates& best) {
+  best.count = ~size_t{0};
+  for (const Step& step : node.steps) {
+    Candidates some;
+    if (!candidates_of(step, some)) return false;
+    if (some.count < best.count) best = some;
+    if (step.lookup) return true;
+  }
+  return true;
+}
+
+bool Search::candidates_of(const Step& step, Candidates& some) {
+  const AtomRange& range = ranges_[step.atom];
+  const Table& table = state_.tables[step.table];
+  some.step = &step;
+  if (step.lookup) {
+    for (const Step::ColumnRegister& bound : step.bound) args_[bound.column] = regs_[bound.reg];
+    const Row r = table.find(args_.data());
+    some.count = 1;
+    some.first = r;
+    return r != kNone && r >= range.begin && r < range.end;
+  }
+  some.first = range.begin;
+  some.count = range.end > range.begin ? range.end - range.begin : 0;
+  if (some.count == 0) return false;
+  // The index that tells most apart.
+  const Index* first = nullptr;
+  uint32_t first_at = 0;
+  for (uint32_t i = 0; i < step.bound.size(); ++i) {
+    const Index* index = table.index(step.bound[i].column);
+    if (index == nullptr || !index->settled) continue;
+    if (first == nullptr || index->values() > first->values()) {
+      first = index;
+      first_at = i;
+    }
+  }
+  if (first == nullptr) {
+    if (step.bound.empty()) return true;
+    first_at = static_cast<uint32_t>(step.bound.size() - 1);
+    first = make_index(step.table, step.bound[first_at].column);
+    if (first == nullptr) return false;
+  }
+  const std::span<const Row> some_rows = within(first->find(regs_[step.bound[first_at].reg]), range.begin, range.end);
+  some.count = some_rows.size();
+  some.rows = some_rows.data();
+  some.column = step.bound[first_at].column;
+  if (some.count == 0) return false;
+  if (some.count <= kSmallBucket || step.bound_columns == 0) return true;
+  // Many rows have this value, and usually do: an index over all bound columns pays.
+  if (first->reach < kLargeBuckets * first->values()) return true;
+  const Index* all = table.composite(step.bound_columns);
+  if (all == nullptr) {
+    if (context_->frozen) {
+      needs_serial = true;
+      return false;
+    }
+    all = &state_.tables[step.table].catch_up_composite(step.bound_columns, (*shared_.limits)[step.table]);
+  }
+  for (size_t i = 0; i < step.bound.size(); ++i) args_[i] = regs_[step.bound[i].reg];
+  const Value key = Table::composite_key({args_.data(), step.bound.size()});
+  const std::span<const Row> rows = within(all->find(key), range.begin, range.end);
+  some.count = rows.size();
+  some.rows = rows.data();
+  some.column = kNone;
+  return some.count > 0;
+}
+
+const Index* Search::make_index(TableId table, uint32_t column) {
+  Table& t = state_.tables[table];
+  const Index* known = t.index(column);
+  if (known != nullptr && known->reach >= (*shared_.limits)[table]) return known;
+  if (context_->frozen) {
+    needs_serial = true;
+    return nullptr;
+  }
+  const SortId sort = column < t.params ? t.decl.params[column] : t.decl.result;
+  return &t.catch_up(column, (*shared_.limits)[table], state_.range_of(sort));
+}
+
+// False when time or budget are used up.
+bool Search::pause() {
+  exhausted = joins_ >= budget_;
+  timed_out = std::chrono::steady_clock::now() > deadline_;
+  pause_at_ = std::min(joins_ + 0x10000, budget_);
+  return !exhausted && !timed_out;
+}
+
+bool Search::run_calls(std::span<const BoundCall> calls) {
+  for (const BoundCall& call : calls) {
+    if (args_.size() < call.args.size()) args_.resize(call.args.size());
+    for (size_t i = 0; i < call.args.size(); ++i) args_[i] = regs_[call.args[i]];
+    const Primitive& primitive = state_.primitives[call.primitive];
+    if (primitive.serial && context_->frozen) {
+      needs_serial = true;
+      return false;
+    }
+    const std::optional<Value> result = primitive.apply(*context_, {args_.data(), call.args.size()});
+    if (!result.has_value()) {
+      if (context_->needs_serial) needs_serial = true;
+      return false;
+    }
+    if (call.binds) {
+      regs_[call.result] = *result;
+    } else if (regs_[call.result] != *result) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Search::emit() {
+  ++found;
+  Value* to = matches.append(shared_.width());
+  for (const uint32_t reg : shared_.outputs) *to++ = regs_[reg];
+  if (shared_.rows) std::copy(rows_.begin(), rows_.end(), to);
+  if (stop_at_first) return false;
+  if (sink_ && matches.size() >= kSinkValues) return sink_(matches);
+  return true;
+}
+
+}  // namespace lumen::egraph
