@@ -1,7 +1,28 @@
 #!/usr/bin/env bash
-# Compares every frontend function with PyTorch: generates the cases and runs them on the reference.
-# Arguments go to the program: scripts/conformance.sh --only softmax --all
-set -euo pipefail
+# Compares every frontend function with PyTorch (generates the cases and runs them on the reference), and every program
+# of tests/egraph with egglog. The last line counts both.
+# Arguments go to the program for the frontend, which runs alone then: scripts/conformance.sh --only softmax --all
+set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-.venv/bin/python tests/conformance/generate.py build/conformance
-build/release/conformance build/conformance "$@"
+.venv/bin/python tests/conformance/generate.py build/conformance || exit 1
+if [ $# -gt 0 ]; then exec build/release/conformance build/conformance "$@"; fi
+
+passed=0 failed=0 status=0
+# compare COMMAND...: its last line is `name: N passed, M failed`.
+compare() {
+  local log p f
+  log=$(mktemp)
+  "$@" 2>&1 | tee "$log" || status=1
+  read -r p f < <(sed -nE 's/^([a-z]+: )?([0-9]+) passed, ([0-9]+) failed.*/\2 \3/p' "$log" | tail -1)
+  rm -f "$log"
+  if [ -z "${p:-}" ]; then
+    echo "error: $1 printed no count"
+    status=1
+    return
+  fi
+  passed=$((passed + p)) failed=$((failed + f))
+}
+compare build/release/conformance build/conformance
+compare .venv/bin/python tests/egraph/oracle.py --lumen build/release/lumen
+echo "conformance: $passed passed, $failed failed"
+exit "$status"

@@ -52,6 +52,7 @@ struct EggOptions {
   std::optional<uint64_t> shuffle;  // seed
   bool time = false;
   bool costs = false;
+  bool explain = false;
   bool format = false;
   bool desugar = false;
   std::string report;  // .json

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <string>
 
+#include "lumen/base/progress.h"
 #include "lumen/egraph/lang/parse.h"
 #include "lumen/egraph/lang/program.h"
 #include "lumen/egraph/report/html.h"
@@ -30,6 +31,7 @@ ProgramOptions program_options(const EggOptions& options) {
   program.shuffle_rules = options.shuffle;
   program.echo_costs = options.costs;
   program.fact_directory = options.fact_directory;
+  program.trace = options.explain;
   return program;
 }
 
@@ -89,9 +91,16 @@ Expected<int> format_program(const std::string& file) {
 Expected<int> run_program(const std::string& file, const EggOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   const std::shared_ptr<Source> source = LUMEN_TRY(read_source(file));
-  Program program(program_options(options),
+  Progress progress("iteration", 0, stderr, std::chrono::seconds(2));
+  ProgramOptions run_options = program_options(options);
+  run_options.on_iteration = [&](const egraph::IterationReport& report) {
+    progress.set_stage(fmt::format("{} rows, {} MB, iteration", report.rows, report.bytes >> 20));
+    progress.advance();
+  };
+  Program program(std::move(run_options),
                   [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); });
   const Expected<void> result = program.run(source);
+  progress.finish();
   std::fflush(stdout);
   if (options.time) {
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -88,6 +88,8 @@ void add_egg(CLI::App& app, EggOptions& options, Chosen& chosen) {
       ->type_name("N");
   egg->add_option("--fact-directory", options.fact_directory, "where (input ...) and (output ...) find files")
       ->type_name("DIR");
+  egg->add_flag("--explain", options.explain,
+                "record why terms are equal, for (explain a b); on by itself for a FILE with such a command");
   egg->add_flag("--no-seminaive", options.no_seminaive, "match everything at every iteration, not only what is new");
   egg->add_option("--shuffle", options.shuffle, "run the rules of a ruleset in another order")->type_name("SEED");
   add_egg_output(*egg, options);

@@ -1,8 +1,8 @@
 """Runs one program by PyPI egglog in this process and prints one JSON line: seconds for parsing and running (not for
 starting and importing), memory before and at its peak, the threads the process has, and what the program printed.
 
-The program is read by egglog's own `include`: text that passes through parse_program becomes Python objects, each with a
-copy of the whole text, which takes gigabytes for programs of some hundred kilobytes and is no part of egglog."""
+The program is read by egglog's own `include`: text that passes through parse_program becomes Python objects, each with
+a copy of the whole text, which takes gigabytes for programs of some hundred kilobytes and is no part of egglog."""
 
 import json
 import os

@@ -36,8 +36,8 @@ std::string progress_line(std::string_view stage, size_t done, size_t total, std
   return line;
 }
 
-Progress::Progress(std::string stage, size_t total, std::FILE* stream)
-    : stream_(isatty(fileno(stream)) != 0 ? stream : nullptr), stage_(std::move(stage)), total_(total) {
+Progress::Progress(std::string stage, size_t total, std::FILE* stream, Clock::duration quiet)
+    : stream_(isatty(fileno(stream)) != 0 ? stream : nullptr), quiet_(quiet), stage_(std::move(stage)), total_(total) {
   const std::lock_guard lock(mutex_);
   redraw();
 }
@@ -47,6 +47,12 @@ Progress::~Progress() { finish(); }
 void Progress::advance(size_t steps) {
   const std::lock_guard lock(mutex_);
   done_ += steps;
+  redraw();
+}
+
+void Progress::set_stage(std::string stage) {
+  const std::lock_guard lock(mutex_);
+  stage_ = std::move(stage);
   redraw();
 }
 
@@ -73,6 +79,7 @@ void Progress::finish() {
 void Progress::redraw() {
   if (stream_ == nullptr) return;
   const Clock::time_point now = Clock::now();
+  if (now - start_ < quiet_) return;
   if (drawn_ != Clock::time_point() && now - drawn_ < std::chrono::milliseconds(100)) return;
   drawn_ = now;
   const double seconds = std::chrono::duration<double>(now - start_).count();

@@ -14,13 +14,15 @@ namespace lumen {
 
 class Progress {
  public:
-  // `total` 0 means that the amount of work is not known.
-  explicit Progress(std::string stage, size_t total = 0, std::FILE* stream = stderr);
+  using Clock = std::chrono::steady_clock;
+  // `total` 0 means that the amount of work is not known. Nothing is shown before `quiet` has passed.
+  explicit Progress(std::string stage, size_t total = 0, std::FILE* stream = stderr, Clock::duration quiet = {});
   ~Progress();  // removes the line
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
   void advance(size_t steps = 1);
+  void set_stage(std::string stage);
   void set_best(std::string text);  // the best so far, as it is to be shown
   void set_total(size_t total);
   void finish();  // removes the line; nothing is shown after it
@@ -28,10 +30,10 @@ class Progress {
  private:
   void redraw();
 
-  using Clock = std::chrono::steady_clock;
   std::mutex mutex_;
   std::FILE* stream_;  // null when quiet
   const Clock::time_point start_ = Clock::now();
+  const Clock::duration quiet_;
   Clock::time_point drawn_;
   std::string stage_;
   std::string best_;

@@ -123,7 +123,9 @@ std::string without_times(const std::string& text) {
 
 }  // namespace
 
-std::string Outcome::text() const { return without_times(join(outputs, "")) + files + (error.empty() ? "" : error + "\n"); }
+std::string Outcome::text() const {
+  return without_times(join(outputs, "")) + files + (error.empty() ? "" : error + "\n");
+}
 
 std::vector<fs::path> programs_of(const fs::path& topic) {
   std::vector<fs::path> programs;

@@ -47,6 +47,37 @@ TEST(Program, RelationsAndFunctions) {
   EXPECT_EQ(ran.out, "(\n   (edge 1 2) -> (edge 1 2)\n)\n(\n   (f 1) -> 3\n)\n3\n(edge 1 2)\n");
 }
 
+TEST(Program, PrintFunctionOfGlobalsUnitsAndAsTable) {
+  const Ran ran = run(with_math(
+      "(let $x (Num 1)) (print-function $x) (function u (i64) Unit :no-merge) (set (u 1) ()) (print-function u)"
+      "(relation s (String)) (s \"a,b\") (s \"c\") (print-function s :mode csv) (print-function u :mode csv)"));
+  EXPECT_EQ(ran.error, "");
+  EXPECT_EQ(ran.out,
+            "(\n   ($x) -> (Num 1)\n)\n(\n   (u 1)\n)\n"
+            "s,\"\"\"a,b\"\"\",\"(s \"\"a,b\"\")\"\ns,\"\"\"c\"\"\",\"(s \"\"c\"\")\"\nu,1\n");
+}
+
+TEST(Program, SchedulersEndWithTheBodyTheyStandIn) {
+  const std::string rules = "(relation n (i64)) (n 0) (ruleset r) (rule ((n x) (< x 9)) ((n (+ x 1))) :ruleset r)";
+  EXPECT_EQ(run(rules + "(run-schedule (let-scheduler b (back-off)) (repeat 3 (run-with b r))) (print-size n)").out,
+            "4\n");
+  EXPECT_EQ(run(rules + "(run-schedule (repeat 3 (let-scheduler b (back-off)) (run-with b r))) (print-size n)").out,
+            "4\n");
+  EXPECT_NE(run(rules + "(run-schedule (seq (let-scheduler b (back-off))) (run-with b r))").error.find("no scheduler"),
+            std::string::npos);
+  EXPECT_NE(
+      run(rules + "(run-schedule (let-scheduler b (back-off)) (let-scheduler b (back-off)))").error.find("already"),
+      std::string::npos);
+  EXPECT_EQ(run(rules + "(run r 5 :until) (print-size n)").out, "1\n");
+}
+
+TEST(Program, AConflictOfMergedEntriesIsAnErrorOfTheUnion) {
+  const Ran ran =
+      run("(datatype M (A) (B)) (function f (M) i64 :no-merge) (set (f (A)) 1) (set (f (B)) 2)\n"
+          "(union (A) (B))\n(print-size f)");
+  EXPECT_EQ(ran.error.substr(0, 10), "t.egg:2:1:");
+}
+
 TEST(Program, ErrorsHaveAPlaceAndLeaveItUsable) {
   Program program;
   const Expected<void> result = program.run_text("(datatype M (Num i64))\n(check (Num 1))", "t.egg");

@@ -83,6 +83,16 @@ TEST(Typecheck, NamesAreUsedOnce) {
   EXPECT_EQ(failure("(rule ((Num i64)) ())"), "no error");
 }
 
+TEST(Typecheck, FactsAreEqualWhenTheirArgumentsAre) {
+  const std::string facts = "(relation p (i64 M)) (relation q (i64)) (q 1) (p 1 (Num 1)) (p 1 (Num 2))";
+  EXPECT_EQ(failure(facts + "(check (= x (p 1 y)) (= x (p z (Num 2))))"), "no error");
+  EXPECT_EQ(failure(facts + "(check (= (p 1 (Num 1)) (p 1 (Num 2))))"),
+            "check failed: (= (p 1 (Num 1)) (p 1 (Num 2)))");
+  EXPECT_EQ(failure(facts + "(union (Num 1) (Num 2)) (check (= (p 1 (Num 1)) (p 1 (Num 2))))"), "no error");
+  EXPECT_EQ(failure(facts + "(check (= (p 1 (Num 1)) (q 1)))"), "expected a fact of `p`, but this is a fact of `q`");
+  EXPECT_EQ(failure(facts + "(union (q 1) (q 2))"), "cannot union values of sort a fact of `q`");
+}
+
 TEST(Typecheck, UngroundedVariables) {
   EXPECT_EQ(failure("(rule ((Num x) (< y 3)) ())"), "variable `y` is ungrounded: no pattern binds it");
   EXPECT_EQ(failure("(rule ((Num x) (= x (+ y 1))) ())"), "variable `y` is ungrounded: no pattern binds it");

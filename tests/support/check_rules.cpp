@@ -88,7 +88,8 @@ class Colours {
     if (s.kind == SortKind::eq) seen[{sort, value}].push_back(fact);
     if (s.kind != SortKind::container) return;
     uint64_t place = 0;
-    visit_elements(s, s.sequences().at(value), [&](SortId e, Value element) { mention(e, element, mix(fact, ++place), seen); });
+    visit_elements(s, s.sequences().at(value),
+                   [&](SortId e, Value element) { mention(e, element, mix(fact, ++place), seen); });
   }
 
   const EGraph& graph_;
@@ -107,7 +108,8 @@ std::string text_of(const EGraph& graph, const Dump& dump) {
         if (c == decl.params.size()) text += ") =";
         text += " ";
         if (graph.sorts()[sort].kind != SortKind::container) {
-          text += sort == kI64 ? std::to_string(to_i64(graph.sorts()[kI64], row.columns[c])) : std::to_string(row.columns[c]);
+          text += sort == kI64 ? std::to_string(to_i64(graph.sorts()[kI64], row.columns[c]))
+                               : std::to_string(row.columns[c]);
           continue;
         }
         text += "[";
@@ -158,7 +160,7 @@ struct Treatment {
 };
 
 // The engine's dumps after `steps` steps; a text when it failed.
-std::optional<std::string> run_engine(RandomRules& rules, const Treatment& treatment, size_t steps,
+std::optional<std::string> run_engine(const RandomRules& rules, const Treatment& treatment, size_t steps,
                                       std::vector<Dump>& dumps) {
   EGraph graph = rules.declared;
   RunOptions options;
@@ -190,13 +192,16 @@ std::optional<std::string> run_engine(RandomRules& rules, const Treatment& treat
 }
 
 bool same_rows(const Dump& a, const Dump& b) {
-  const auto same = [](const NaiveRow& x, const NaiveRow& y) { return x.columns == y.columns && x.subsumed == y.subsumed; };
-  return std::equal(a.tables.begin(), a.tables.end(), b.tables.begin(), b.tables.end(), [&](const auto& x, const auto& y) {
-    return std::equal(x.begin(), x.end(), y.begin(), y.end(), same);
-  });
+  const auto same = [](const NaiveRow& x, const NaiveRow& y) {
+    return x.columns == y.columns && x.subsumed == y.subsumed;
+  };
+  return std::equal(
+      a.tables.begin(), a.tables.end(), b.tables.begin(), b.tables.end(),
+      [&](const auto& x, const auto& y) { return std::equal(x.begin(), x.end(), y.begin(), y.end(), same); });
 }
 
-std::string difference(const EGraph& graph, const std::string& what, size_t step, const Dump& expected, const Dump& got) {
+std::string difference(const EGraph& graph, const std::string& what, size_t step, const Dump& expected,
+                       const Dump& got) {
   return what + ": another result after step " + std::to_string(step) + "\nexpected\n" + text_of(graph, expected) +
          "got\n" + text_of(graph, got);
 }
@@ -205,44 +210,37 @@ std::string difference(const EGraph& graph, const std::string& what, size_t step
 
 std::optional<std::string> check_rules(const std::function<RandomRules()>& draw_again) {
   static constexpr Treatment kPlain{"plain", 1, true, false};
-  static constexpr Treatment kOthers[] = {{"2 threads", 2, true, false}, {"copied", 1, true, true}};
+  static constexpr Treatment kThreads{"2 threads", 2, true, false};
+  static constexpr Treatment kCopied{"copied", 1, true, true};
   static constexpr Treatment kAll{"semi-naive off", 1, false, false};
 
+  // Drawn again for what must not share pools of values with the others.
   const RandomRules naive_rules = draw_again();
-  const std::vector<Dump> expected = run_naively(naive_rules, true);
-  const bool comparable = !(naive_rules.unites && naive_rules.erases);
-  const auto report = [&](const std::string& what) { return std::optional(what + "\n" + naive_rules.text()); };
-
-  RandomRules rules = draw_again();
-  std::vector<Dump> plain;
-  if (const auto failure = run_engine(rules, kPlain, expected.size(), plain)) return report("plain: " + *failure);
-  for (size_t s = 0; comparable && s < expected.size(); ++s) {
-    if (plain[s].canonical != expected[s].canonical) {
-      return report(difference(rules.declared, "plain", s, expected[s], plain[s]));
-    }
-  }
-  for (const Treatment& treatment : kOthers) {
-    RandomRules again = draw_again();
-    std::vector<Dump> dumps;
-    if (const auto failure = run_engine(again, treatment, expected.size(), dumps)) {
-      return report(std::string(treatment.name) + ": " + *failure);
+  const RandomRules rules = draw_again();
+  const RandomRules threaded_rules = draw_again();
+  const auto compare = [&](const RandomRules& program, const Treatment& treatment, const std::vector<Dump>& expected,
+                           bool exact, std::vector<Dump>& dumps) -> std::optional<std::string> {
+    if (const auto failure = run_engine(program, treatment, expected.size(), dumps)) {
+      return std::string(treatment.name) + ": " + *failure + "\n" + program.text();
     }
     for (size_t s = 0; s < expected.size(); ++s) {
-      // A copy shares pools with its original, which may intern in between: values are the same but for their names.
-      if (treatment.copy ? plain[s].canonical == dumps[s].canonical : same_rows(plain[s], dumps[s])) continue;
-      return report(difference(again.declared, treatment.name, s, plain[s], dumps[s]));
+      if (exact ? same_rows(expected[s], dumps[s]) : expected[s].canonical == dumps[s].canonical) continue;
+      return difference(program.declared, treatment.name, s, expected[s], dumps[s]) + program.text();
     }
+    return std::nullopt;
+  };
+
+  std::vector<Dump> plain, threaded, copied, all;
+  const std::vector<Dump> naive = run_naively(naive_rules, true);
+  const bool comparable = !(rules.unites && rules.erases);
+  if (comparable) {
+    if (auto failure = compare(rules, kPlain, naive, false, plain)) return failure;
+    if (auto failure = compare(rules, kAll, run_naively(naive_rules, false), false, all)) return failure;
+  } else if (auto failure = run_engine(rules, kPlain, naive.size(), plain)) {
+    return *failure + "\n" + rules.text();
   }
-  if (!comparable) return std::nullopt;
-  const RandomRules naive_all = draw_again();
-  const std::vector<Dump> all = run_naively(naive_all, false);
-  RandomRules again = draw_again();
-  std::vector<Dump> dumps;
-  if (const auto failure = run_engine(again, kAll, all.size(), dumps)) return report(std::string(kAll.name) + ": " + *failure);
-  for (size_t s = 0; s < all.size(); ++s) {
-    if (dumps[s].canonical != all[s].canonical) return report(difference(again.declared, kAll.name, s, all[s], dumps[s]));
-  }
-  return std::nullopt;
+  if (auto failure = compare(threaded_rules, kThreads, plain, true, threaded)) return failure;
+  return compare(rules, kCopied, plain, false, copied);
 }
 
 }  // namespace lumen::egraph::naive

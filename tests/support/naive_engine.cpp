@@ -123,7 +123,9 @@ void NaiveEngine::act(std::span<const Action> actions, Binding& binding) {
     std::vector<Value> args;
     for (const Slot& slot : action.args) args.push_back(slot.is_variable() ? *binding[slot.index] : constant(slot));
     switch (action.kind) {
-      case Action::Kind::make: binding[action.result.index] = make(action.target, args); break;
+      case Action::Kind::make:
+        binding[action.result.index] = make(action.target, args);
+        break;
       case Action::Kind::call: {
         const std::optional<Value> result = call(action.target, args);
         CHECK(result.has_value(), "a partial primitive in an action");
@@ -138,8 +140,11 @@ void NaiveEngine::act(std::span<const Action> actions, Binding& binding) {
       }
       case Action::Kind::set:
       case Action::Kind::erase:
-      case Action::Kind::subsume: changes_.push_back({action.kind, action.target, args}); break;
-      default: CHECK(false, "an action that this engine does not know");
+      case Action::Kind::subsume:
+        changes_.push_back({action.kind, action.target, args});
+        break;
+      default:
+        CHECK(false, "an action that this engine does not know");
     }
   }
 }
@@ -150,7 +155,8 @@ void NaiveEngine::apply_changes() {
   for (const Change& change : changes) {
     if (change.kind != Action::Kind::erase) continue;
     const NaiveRow* row = row_of(change.table, change.values);
-    if (row != nullptr && row->born < step_) rows_[change.table].erase(rows_[change.table].begin() + (row - rows_[change.table].data()));
+    if (row != nullptr && row->born < step_)
+      rows_[change.table].erase(rows_[change.table].begin() + (row - rows_[change.table].data()));
   }
   for (const Change& change : changes) {
     if (change.kind == Action::Kind::set) put(change.table, {change.values, false, step_});
@@ -205,9 +211,12 @@ Value NaiveEngine::merged(TableId table, Value old_value, Value new_value) {
       }
       return old_value;
     }
-    case Merge::old: return old_value;
-    case Merge::fresh: return new_value;
-    default: break;
+    case Merge::old:
+      return old_value;
+    case Merge::fresh:
+      return new_value;
+    default:
+      break;
   }
   Binding binding(decl.merge_lambda.variables);
   binding[0] = old_value;

@@ -19,7 +19,8 @@ struct NaiveRow {
 
 class NaiveEngine {
  public:
-  // The sorts, primitives, tables, globals' places and rules of `declared`, which has no rows. Pools are shared with it.
+  // The sorts, primitives, tables, globals' places and rules of `declared`, which has no rows. Pools are shared with
+  // it.
   explicit NaiveEngine(const EGraph& declared);
 
   void set_globals(std::vector<std::pair<SortId, Value>> globals) { globals_ = std::move(globals); }

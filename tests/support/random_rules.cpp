@@ -69,7 +69,8 @@ class RuleDraw {
   void declare() {
     e_ = graph().add_sort("E");
     g_ = draw_(3) == 0 ? graph().add_sort("G") : e_;
-    if (draw_(3) == 0) vec_ = graph().add_sort(*make_container_sort("V", "Vec", std::vector<SortId>{e_}, graph().sorts()));
+    if (draw_(3) == 0)
+      vec_ = graph().add_sort(*make_container_sort("V", "Vec", std::vector<SortId>{e_}, graph().sorts()));
     for (const char* name : {"A", "B", "C", "D"}) constant(name, e_);
     if (g_ != e_) constant("H", g_);
     const uint64_t terms = 1 + draw_(3);
@@ -187,7 +188,8 @@ class RuleDraw {
       static constexpr std::array kTests = {"<", ">="};
       static constexpr std::array kNumbers = {"+", "-", "*", "/", "%", "min"};
       const bool test = draw_(2) == 0;
-      call.primitive = primitive_named(graph(), test ? kTests[draw_(kTests.size())] : kNumbers[draw_(kNumbers.size())], kI64);
+      call.primitive =
+          primitive_named(graph(), test ? kTests[draw_(kTests.size())] : kNumbers[draw_(kNumbers.size())], kI64);
       call.args = {*left, operand(kI64)};
       call.result = test ? Slot::value(0) : pattern(kI64);
     }
@@ -280,24 +282,30 @@ std::string action_text(const EGraph& graph, const Action& action) {
   const auto table = [&] { return graph.table(action.target).name; };
   switch (action.kind) {
     case Action::Kind::call:
-      return "(let " + slot_text(action.result) + " " + call_text(graph.primitives()[action.target].name, action.args) + ")";
+      return "(let " + slot_text(action.result) + " " + call_text(graph.primitives()[action.target].name, action.args) +
+             ")";
     case Action::Kind::make:
       if (graph.table(action.target).relation) return call_text(table(), action.args);
       return "(let " + slot_text(action.result) + " " + call_text(table(), action.args) + ")";
     case Action::Kind::set:
       return "(set " + call_text(table(), std::span(action.args).first(action.args.size() - 1)) + " " +
              slot_text(action.args.back()) + ")";
-    case Action::Kind::unite: return call_text("union", action.args);
-    case Action::Kind::erase: return "(delete " + call_text(table(), action.args) + ")";
-    case Action::Kind::subsume: return "(subsume " + call_text(table(), action.args) + ")";
-    default: return "?";
+    case Action::Kind::unite:
+      return call_text("union", action.args);
+    case Action::Kind::erase:
+      return "(delete " + call_text(table(), action.args) + ")";
+    case Action::Kind::subsume:
+      return "(subsume " + call_text(table(), action.args) + ")";
+    default:
+      return "?";
   }
 }
 
 std::string rule_text(const EGraph& graph, const Rule& rule) {
   std::string text = "(rule (";
   for (const Atom& atom : rule.query.atoms) {
-    const std::string call = call_text(graph.table(atom.table).name, std::span(atom.slots).first(atom.slots.size() - 1));
+    const std::string call =
+        call_text(graph.table(atom.table).name, std::span(atom.slots).first(atom.slots.size() - 1));
     text += graph.table(atom.table).relation ? call : "(= " + slot_text(atom.slots.back()) + " " + call + ")";
   }
   for (const PrimitiveCall& c : rule.query.calls) {

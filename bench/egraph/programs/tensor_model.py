@@ -1,9 +1,9 @@
-"""A stack of transformer layers as a graph of primitive ops: most are rms-norm, rotary, grouped attention with a cache,
-gated MLP; every fourth is layer-norm, plain attention, gelu MLP. A layer is written once, as a rule that builds layer i on
-what layer i-1 left, so the text does not grow with the number of layers."""
+"""A stack of transformer layers as a graph of primitive ops: most are rms-norm, rotary, grouped attention with a
+cache, gated MLP; every fourth is layer-norm, plain attention, gelu MLP. A layer is written once, as a rule that builds
+layer i on what layer i-1 left, so the text does not grow with the number of layers."""
 
-from programs.tensor_ops import (GraphWriter, attention, causal_mask, gelu, layer_norm, matmul, mul, num, rms_norm, rope,
-                                 silu, softmax, var)
+from programs.tensor_ops import (GraphWriter, attention, causal_mask, gelu, layer_norm, matmul, mul, num, rms_norm,
+                                 rope, silu, softmax, var)
 
 S, C = var("s"), var("c")
 HIDDEN, HEADS, HEAD, KV, INNER, SLOTS, VOCABULARY = (num(n) for n in (2048, 16, 128, 512, 5632, 4096, 32000))

@@ -128,7 +128,7 @@ class Writer:
 
 
 class GraphWriter(Writer):
-    """Writes lets, whose names start with `prefix`; equal nodes are written once. `number` is the id of the n-th input."""
+    """Writes lets, whose names start with `prefix`; equal nodes are written once. The n-th input has id `number(n)`."""
 
     def __init__(self, prefix, number):
         self.lines = []
@@ -150,8 +150,8 @@ class GraphWriter(Writer):
 
 
 class PatternWriter(Writer):
-    """Writes the facts of a rule. Fields whose role is in `exact` are written as they are, for ops among `kinds` (all if
-    empty); any other field matches anything."""
+    """Writes the facts of a rule. Fields whose role is in `exact` are written as they are, for ops among `kinds` (all
+    if empty); any other field matches anything."""
 
     def __init__(self, exact=(), kinds=()):
         self.facts = []

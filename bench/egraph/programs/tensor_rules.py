@@ -1,10 +1,10 @@
 """The rules of a tensor compiler: facts that are saturated first, expression folding, and hundreds of lowering rules
 made from templates over ops, dtypes, ranks and layouts. Most of them match nothing in any one model."""
 
-from programs.tensor_ops import (BINARY, DTYPES, ITER, LOG2_E, REDUCE, UNARY, ZERO, PatternWriter, Tensor, causal_mask,
-                                 centred, contiguous, elist, gelu_polynomial, ilist, joined, matmul, mixed_values,
-                                 normalised, relu, rms_scale, scaled_by, scores, shifted_exp, sigmoid, silu, turned_left,
-                                 turned_right)
+from programs.tensor_ops import (BINARY, DTYPES, ITER, LOG2_E, REDUCE, UNARY, ZERO, PatternWriter, Tensor,
+                                 causal_mask, centred, contiguous, elist, gelu_polynomial, ilist, joined, matmul,
+                                 mixed_values, normalised, relu, rms_scale, scaled_by, scores, shifted_exp, sigmoid,
+                                 silu, turned_left, turned_right)
 
 FLOATS = ("F32", "F16", "Bf16")
 STAGES = ("facts", "expr", "structure", "kernel", "backend", "epilogue", "pair", "mark", "fuse", "late")
@@ -12,7 +12,8 @@ STAGES = ("facts", "expr", "structure", "kernel", "backend", "epilogue", "pair",
 
 # Relations that hold a matched part, so that rules for the whole need not match it again: result, then operands.
 MARKS = {"exp-of": 2, "softmax-of": 2, "left-of": 5, "right-of": 5, "scores-of": 3, "values-of": 3, "causal": 2,
-         "rms-of": 2, "centred-of": 2, "negated": 2, "inverse-exp-of": 2, "sigmoid-of": 2, "polynomial-of": 2, "gelu-of": 2}
+         "rms-of": 2, "centred-of": 2, "negated": 2, "inverse-exp-of": 2, "sigmoid-of": 2, "polynomial-of": 2,
+         "gelu-of": 2}
 
 
 def declarations():
@@ -443,11 +444,15 @@ def pair_rules():
     return rules
 
 
-TEMPLATES = (elementwise_kernels, matmul_structure, gemm_rules, epilogue_rules, softmax_rules, norm_rules, gated_rules,
-             marker_rules, rope_rules, attention_rules, pair_rules)
+FOUNDATION = (op_facts, matmul_structure, marker_rules)
+LOWERING = (elementwise_kernels, gemm_rules, epilogue_rules, softmax_rules, norm_rules, gated_rules, rope_rules,
+            attention_rules, pair_rules)
 
 
-def program():
-    """Declarations and every rule, and how many of the rules lower."""
-    lowering = [text for template in TEMPLATES for text in template()]
-    return "\n".join([declarations(), EXPRESSIONS, LIST_FACTS, *op_facts(), *lowering, ""]), len(lowering)
+def foundation():
+    """Declarations, expressions, facts and marks."""
+    return [declarations(), EXPRESSIONS, LIST_FACTS, *(text for template in FOUNDATION for text in template())]
+
+
+def lowering():
+    return [text for template in LOWERING for text in template()]

@@ -121,14 +121,24 @@ bool Applier::apply(std::span<const Value> matches, size_t count) {
 
 bool Applier::run(const Head::Step& step, size_t count) {
   switch (step.kind) {
-    case Action::Kind::call: return call(step, count);
-    case Action::Kind::make: make(step, count); return true;
-    case Action::Kind::read: return read(step, count);
-    case Action::Kind::unite: unite(step, count); return true;
+    case Action::Kind::call:
+      return call(step, count);
+    case Action::Kind::make:
+      make(step, count);
+      return true;
+    case Action::Kind::read:
+      return read(step, count);
+    case Action::Kind::unite:
+      unite(step, count);
+      return true;
     case Action::Kind::set:
     case Action::Kind::erase:
-    case Action::Kind::subsume: stage(step, count); return true;
-    case Action::Kind::fail: state_.failure = *step.message; return false;
+    case Action::Kind::subsume:
+      stage(step, count);
+      return true;
+    case Action::Kind::fail:
+      state_.failure = *step.message;
+      return false;
   }
   return true;
 }
@@ -208,7 +218,10 @@ bool Applier::call(const Head::Step& step, size_t count) {
   Value* result = lane(step.result);
   for (size_t i = 0; i < count; ++i) {
     for (size_t k = 0; k < step.args.size(); ++k) keys_[k] = lane(step.args[k])[i];
-    const std::optional<Value> value = primitive.apply(*context_, {keys_.data(), step.args.size()});
+    bool known = false;
+    std::optional<Value> value;
+    if (primitive.quick != Quick::none) value = run_quick(primitive.quick, keys_[0], keys_[1], known);
+    if (!known) value = primitive.apply(*context_, {keys_.data(), step.args.size()});
     if (!value.has_value()) {
       state_.failure = "primitive `" + primitive.name + "` has no value for these arguments";
       return false;

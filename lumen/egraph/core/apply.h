@@ -50,7 +50,7 @@ class Applier {
   EGraph::State& state_;
   const Head& head_;
   RuleId rule_;
-  size_t stride_;  // matches in a block
+  size_t stride_;            // matches in a block
   std::vector<Value> regs_;  // by register, then by match of the block
   std::vector<Value> keys_;
   std::vector<uint64_t> hashes_;

@@ -11,9 +11,7 @@
 namespace lumen::egraph {
 
 RuleState::RuleState(Rule r)
-    : rule(std::move(r)),
-      plan(rule.query),
-      head(rule.query.variables, rule.variables, rule.actions) {
+    : rule(std::move(r)), plan(rule.query), head(rule.query.variables, rule.variables, rule.actions) {
   report.name = rule.name;
 }
 

@@ -23,9 +23,9 @@ namespace lumen::egraph {
 
 // Hard limits; reaching one stops the run between two matches, leaves a rebuilt e-graph, and is reported.
 struct Limits {
-  uint64_t rows = uint64_t{1} << 32;     // live rows of all tables together
-  uint64_t bytes = uint64_t{1} << 40;    // what tables, indexes and buffers hold
-  double seconds = 1e18;                 // of one run()
+  uint64_t rows = uint64_t{1} << 32;   // live rows of all tables together
+  uint64_t bytes = uint64_t{1} << 40;  // what tables, indexes and buffers hold
+  double seconds = 1e18;               // of one run()
 };
 
 struct RunOptions {
@@ -55,7 +55,7 @@ struct IterationReport {
   std::string limit;  // "rows", "bytes", "seconds" with the numbers and the rule at work; empty: none was hit
   uint64_t matches = 0;
   uint64_t rows = 0;     // live, after
-  uint64_t classes = 0;  // after, over all eq sorts
+  uint64_t classes = 0;  // after, over all eq sorts, deleted terms included
   uint64_t bytes = 0;    // held, after
   double search_seconds = 0;
   double apply_seconds = 0;
@@ -108,7 +108,11 @@ class EGraph {
   template <class T>
   SortId add_host_sort(std::string name, std::function<uint64_t(const T&)> hash,
                        std::function<std::string(const T&)> print) {
-    return add_sort(Sort{std::move(name), SortKind::base, {}, {}, false,
+    return add_sort(Sort{std::move(name),
+                         SortKind::base,
+                         {},
+                         {},
+                         false,
                          std::make_shared<ValuePool<T>>(std::move(hash), std::move(print))});
   }
   template <class T>
@@ -146,8 +150,8 @@ class EGraph {
   void subsume(TableId table, std::span<const Value> args);
   // Runs actions outside any rule; the values of all `variables` are returned. Reading functions is allowed here.
   Expected<std::vector<Value>> run_actions(uint32_t variables, std::span<const Action> actions);
-  // Makes the tables congruent again after terms, sets, unions or erasures; the reading and running functions below call
-  // it themselves.
+  // Makes the tables congruent again after terms, sets, unions or erasures; the reading and running functions below
+  // call it themselves.
   Expected<void> rebuild();
 
   // ---- rules and queries

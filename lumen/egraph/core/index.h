@@ -64,8 +64,8 @@ class Index {
   uint32_t take_postings(uint32_t room_log2);
 
   bool dense_ = false;
-  uint32_t mask_ = 0;  // hash form: capacity - 1
-  uint32_t used_ = 0;  // values that occur
+  uint32_t mask_ = 0;          // hash form: capacity - 1
+  uint32_t used_ = 0;          // values that occur
   GrowArray<Bucket> buckets_;  // by value, or by hash slot
   GrowArray<Value> keys_;      // hash form: the value of a slot; kNone is free
   GrowArray<Row> postings_;

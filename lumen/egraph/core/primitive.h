@@ -50,6 +50,9 @@ class PrimitiveContext {
 
 using PrimitiveFn = std::function<std::optional<Value>(PrimitiveContext&, std::span<const Value>)>;
 
+// What a primitive on two i64 does when both are inline; the engine then does it itself, without a call.
+enum class Quick : uint8_t { none, less, greater, less_equal, greater_equal, add, subtract, multiply };
+
 struct Primitive {
   std::string name;
   std::vector<SortId> params;
@@ -58,6 +61,7 @@ struct Primitive {
   PrimitiveFn apply;
   // Never called from several threads at once, nor with a frozen context.
   bool serial = true;
+  Quick quick = Quick::none;
   // Calls or counts tables (unstable-app and what is built on it): not allowed where reading tables is not.
   bool reads_tables = false;
 };
@@ -84,6 +88,36 @@ Value from_i64(const Sort& i64_sort, int64_t x);
 std::optional<Value> find_i64(const Sort& i64_sort, int64_t x);
 inline int64_t to_i64(const Sort& i64_sort, Value v) {
   return (v & kInterned) == 0 ? int64_t{v} : i64_sort.values<int64_t>().at(v & ~kInterned);
+}
+
+// The result of a quick primitive, if any; `known` is false when apply must be asked.
+inline std::optional<Value> run_quick(Quick quick, Value a, Value b, bool& known) {
+  const auto holds = [](bool fact) { return fact ? std::optional<Value>(0) : std::nullopt; };
+  const auto number = [&](uint64_t x) {
+    known = x < kInterned;  // a negative difference wraps and is not
+    return known ? std::optional(static_cast<Value>(x)) : std::nullopt;
+  };
+  known = quick != Quick::none && ((a | b) & kInterned) == 0;
+  if (!known) return std::nullopt;
+  switch (quick) {
+    case Quick::less:
+      return holds(a < b);
+    case Quick::greater:
+      return holds(a > b);
+    case Quick::less_equal:
+      return holds(a <= b);
+    case Quick::greater_equal:
+      return holds(a >= b);
+    case Quick::add:
+      return number(uint64_t{a} + b);
+    case Quick::subtract:
+      return number(uint64_t{a} - b);
+    case Quick::multiply:
+      return number(uint64_t{a} * b);
+    case Quick::none:
+      break;
+  }
+  return std::nullopt;
 }
 
 // The built-in sorts of an empty e-graph, and the primitives on them. Pools: kI64 int64_t, kF64 double, kString

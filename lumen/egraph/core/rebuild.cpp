@@ -3,8 +3,8 @@
 // merged (for terms that is congruence: equal arguments, equal classes), which may displace further ids. Example:
 //
 //   f(a) = x, f(b) = y, then a and b are merged (b is displaced):
-//     round 1   f(b) = y is not canonical; its form f(a) is taken by x: the row dies, x and y are merged, y is displaced
-//     round 2   rows that hold y are brought to x; nothing new: done
+//     round 1   f(b) = y is not canonical; its form f(a) is taken by x: the row dies, x and y are merged, y is
+//     displaced round 2   rows that hold y are brought to x; nothing new: done
 //
 // Rows that rules may have matched already are not changed but replaced by a new row, because "new since the last run"
 // means "later in the table"; rows of the tail are changed in place.
@@ -118,13 +118,19 @@ void EGraph::State::merge_into(TableId table, Row r, Value value) {
   const Value old = find(decl.result, tables[table].result(r));
   if (old == value && decl.merge != Merge::lambda) return;
   switch (decl.merge) {
-    case Merge::unite: unite(decl.result, old, value, {}); return;
-    case Merge::old: return;
-    case Merge::fresh: change_result(table, r, value); return;
+    case Merge::unite:
+      unite(decl.result, old, value, {});
+      return;
+    case Merge::old:
+      return;
+    case Merge::fresh:
+      change_result(table, r, value);
+      return;
     case Merge::error:
       if (failure.empty()) failure = "`" + decl.name + "` was given two values for the same arguments (:no-merge)";
       return;
-    case Merge::lambda: break;
+    case Merge::lambda:
+      break;
   }
   const std::optional<Value> merged = run_merge(table, old, value);
   if (merged.has_value() && *merged != old) change_result(table, r, *merged);

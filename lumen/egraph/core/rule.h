@@ -52,14 +52,14 @@ struct Query {
 // One step of a head. Steps run in order and may use what earlier ones bound.
 struct Action {
   enum class Kind : uint8_t {
-    call,       // result = primitive(args); no result is an error
-    make,       // result = table(args), made if missing: constructors and relations
-    read,       // result = table(args), an error if missing: functions, only outside rules or with a flag
-    set,        // table(args) = last of args, merged with what is there
-    unite,      // args[0] and args[1], of `sort`
-    erase,      // table(args)
-    subsume,    // table(args)
-    fail,       // stops with `message`
+    call,     // result = primitive(args); no result is an error
+    make,     // result = table(args), made if missing: constructors and relations
+    read,     // result = table(args), an error if missing: functions, only outside rules or with a flag
+    set,      // table(args) = last of args, merged with what is there
+    unite,    // args[0] and args[1], of `sort`
+    erase,    // table(args)
+    subsume,  // table(args)
+    fail,     // stops with `message`
   };
   Kind kind = Kind::make;
   uint32_t target = 0;  // TableId, PrimitiveId, or the SortId for unite

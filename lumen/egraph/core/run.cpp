@@ -43,6 +43,8 @@ class Iteration {
   // Searches one rule and applies what it finds, or gives the matches to `keep`. False: stop (a limit or a failure).
   bool run_rule(RuleId id, std::vector<Value>* keep);
   bool apply(RuleId id, std::span<const Value> matches, size_t count);
+  // After the rebuild: an iteration that grew too much in small steps is blamed on the rule that made most rows.
+  void check_limits() { within_limits(busiest_); }
   IterationReport report;
 
  private:
@@ -50,6 +52,8 @@ class Iteration {
     if (options_.limits.seconds > 1e9) return Deadline::max();
     return start_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.limits.seconds));
   }
+  // Under back-off always: matches that are kept would be found again.
+  bool seminaive() const { return options_.seminaive || book_ != 0; }
   Seen& seen(RuleId id);
   std::vector<Pass> passes(RuleId id, const SearchShared& shared);
   bool run_pass(RuleId id, const SearchShared& shared, const Pass& pass, std::vector<Value>* keep);
@@ -72,6 +76,8 @@ class Iteration {
   std::vector<Row> limits_;
   std::vector<Value> globals_;  // as rules match them, also after another rule has merged them with something
   size_t since_check_ = 0;
+  RuleId busiest_ = kNone;  // the rule that made most rows, and how many
+  uint64_t busiest_rows_ = 0;
 };
 
 Seen& Iteration::seen(RuleId id) {
@@ -82,7 +88,8 @@ Seen& Iteration::seen(RuleId id) {
 }
 
 bool Iteration::stop(RuleId id, std::string what) {
-  report.limit = std::move(what) + ", in rule " + s_.rules[id]->rule.name;
+  report.limit = std::move(what);
+  if (id != kNone) report.limit += ", in rule " + s_.rules[id]->rule.name;
   return false;
 }
 
@@ -94,7 +101,7 @@ bool Iteration::within_limits(RuleId id) {
   if (const uint64_t bytes = s_.bytes(); bytes > limits.bytes) {
     return stop(id, "bytes: " + std::to_string(bytes) + " of " + std::to_string(limits.bytes));
   }
-  if (Clock::now() > deadline_) return stop(id, "seconds: " + std::to_string(limits.seconds));
+  if (Clock::now() > deadline_) return stop(id, "seconds: used up");
   return true;
 }
 
@@ -104,6 +111,10 @@ bool Iteration::apply(RuleId id, std::span<const Value> matches, size_t count) {
   Applier applier(s_, rule.head, id, count);
   const bool ok = applier.apply(matches, count);
   rule.report.rows += applier.counts.rows;
+  if (applier.counts.rows >= busiest_rows_) {
+    busiest_ = id;
+    busiest_rows_ = applier.counts.rows;
+  }
   rule.report.unions += applier.counts.unions;
   const double seconds = seconds_since(start);
   rule.report.apply_seconds += seconds;
@@ -137,7 +148,7 @@ bool Iteration::run_rule(RuleId id, std::vector<Value>* keep) {
   const double applied = rule.report.apply_seconds;
   bool go_on = true;
   Seen& seen = this->seen(id);
-  if (rule.rule.query.atoms.empty() && seen.fired && options_.seminaive && !rule.rule.naive) return true;
+  if (rule.rule.query.atoms.empty() && seen.fired && seminaive() && !rule.rule.naive) return true;
   std::vector<Value> constants = constant_values(rule.plan, [&](uint32_t global) { return globals_[global]; });
   SearchShared shared{s_, rule.plan, std::move(constants), rule.head.inputs, s_.trace != nullptr, &limits_};
   const std::vector<Pass> passes = this->passes(id, shared);
@@ -164,7 +175,7 @@ std::vector<Pass> Iteration::passes(RuleId id, const SearchShared& shared) {
     all.ranges.push_back({0, end, seen_rows[a]});
     if (end == 0) return {};
   }
-  if (!options_.seminaive || rule.rule.naive || atoms == 0) return {all};
+  if (!seminaive() || rule.rule.naive || atoms == 0) return {all};
   std::vector<Pass> fresh;
   for (size_t a = 0; a < atoms; ++a) {
     if (seen_rows[a] == all.ranges[a].end) continue;
@@ -194,7 +205,8 @@ bool Iteration::try_one_pass(RuleId id, const SearchShared& shared, const std::v
   for (const Pass& pass : passes) candidates += pass.candidates;
   Search search(shared);
   std::vector<AtomRange> ranges;
-  for (size_t a = 0; a < shared.plan.atoms(); ++a) ranges.push_back({0, limits_[shared.plan.table_of(a)], seen(id).rows[a]});
+  for (size_t a = 0; a < shared.plan.atoms(); ++a)
+    ranges.push_back({0, limits_[shared.plan.table_of(a)], seen(id).rows[a]});
   search.set_ranges(ranges, true);
   search.set_deadline(deadline_);
   search.set_budget(candidates);
@@ -210,9 +222,8 @@ bool Iteration::try_one_pass(RuleId id, const SearchShared& shared, const std::v
 }
 
 bool Iteration::run_pass(RuleId id, const SearchShared& shared, const Pass& pass, std::vector<Value>* keep) {
-  Search search(shared, [&](GrowArray<Value>& matches) {
-    return take(id, matches, matches.size() / shared.width(), keep);
-  });
+  Search search(shared,
+                [&](GrowArray<Value>& matches) { return take(id, matches, matches.size() / shared.width(), keep); });
   search.set_ranges(pass.ranges, false);
   search.set_deadline(deadline_);
   if (!search.start()) return true;
@@ -230,7 +241,7 @@ bool Iteration::run_serial(RuleId id, Search& search, size_t begin, size_t end, 
 // Takes what a search has left; false when it ran out of time.
 bool Iteration::finish(RuleId id, Search& search, std::vector<Value>* keep) {
   s_.rules[id]->report.joins += search.joins();
-  if (search.timed_out) return stop(id, "seconds: " + std::to_string(options_.limits.seconds));
+  if (search.timed_out) return stop(id, "seconds: used up");
   const size_t width = search.width();
   return take(id, search.matches, width == 0 ? search.found : search.matches.size() / width, keep);
 }
@@ -271,13 +282,13 @@ bool Iteration::run_parallel(RuleId id, const SearchShared& shared, const Search
     const size_t claimed = std::min(next.load(), pieces.size());
     for (size_t i = 0; i < claimed; ++i) {
       Piece& piece = pieces[i];
-      if (piece.timed_out) return stop(id, "seconds: " + std::to_string(options_.limits.seconds));
+      if (piece.timed_out) return stop(id, "seconds: used up");
       if (!piece.finished) {
         Search search(shared);  // an index or a value was missing
         search.start_as(first);
         const size_t begin = (done + i) * chunk;
         search.run(begin, std::min(begin + chunk, count));
-        if (search.timed_out) return stop(id, "seconds: " + std::to_string(options_.limits.seconds));
+        if (search.timed_out) return stop(id, "seconds: used up");
         piece.found = search.found;
         piece.matches = std::move(search.matches);
       }
@@ -289,8 +300,8 @@ bool Iteration::run_parallel(RuleId id, const SearchShared& shared, const Search
 }
 
 // Takes matches in the batches that a serial search gives to its sink: results do not depend on pieces then.
-bool Iteration::take_batches(RuleId id, size_t width, GrowArray<Value>& matches, size_t found, GrowArray<Value>& waiting,
-                             std::vector<Value>* keep) {
+bool Iteration::take_batches(RuleId id, size_t width, GrowArray<Value>& matches, size_t found,
+                             GrowArray<Value>& waiting, std::vector<Value>* keep) {
   if (keep != nullptr || width == 0) return take(id, matches, found, keep);
   const size_t batch = (Search::kSinkValues + width - 1) / width;
   for (size_t at = 0; at < matches.size();) {
@@ -407,7 +418,11 @@ Expected<IterationReport> EGraph::run(std::span<const RuleId> rules, const RunOp
   compact_sparse_tables(s);
   iteration.report.rebuild_seconds = seconds_since(start);
   iteration.report.changed = s.changes != before || (back_off != nullptr && !back_off->can_stop(rules));
+  if (iteration.report.changed && iteration.report.limit.empty()) iteration.check_limits();
   iteration.report.rows = s.live_rows();
+  for (SortId sort = 0; sort < s.sorts.size(); ++sort) {
+    if (s.sorts[sort].kind == SortKind::eq) iteration.report.classes += s.ids[sort].size() - s.ids[sort].merges();
+  }
   iteration.report.bytes = s.bytes();
   return iteration.report;
 }

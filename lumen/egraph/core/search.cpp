@@ -1,6 +1,7 @@
 #include "lumen/egraph/core/search.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace lumen::egraph {
@@ -41,6 +42,56 @@ std::span<const Row> within(std::span<const Row> rows, Row begin, Row end) {
   }
   return rows;
 }
+
+// Fetches, for a row that is joined soon, what the join after it will look at first.
+class LookAhead {
+ public:
+  LookAhead(const EGraph::State& state, const Step& step, const Node& next, std::span<const Value> regs) {
+    if (next.steps.empty()) return;
+    const Step& then = next.steps.front();
+    const Table& table = state.tables[then.table];
+    if (!then.lookup) {
+      for (const Step::ColumnRegister& bound : then.bound) {
+        const uint32_t column = column_of(step, bound.reg);
+        if (column == kNone || index_ != nullptr) continue;
+        index_ = table.index(bound.column);
+        columns_[0] = column;
+      }
+      return;
+    }
+    if (table.params > kMost) return;
+    lookup_ = &table;
+    for (const Step::ColumnRegister& bound : then.bound) {
+      if (bound.column == table.params) continue;
+      columns_[bound.column] = column_of(step, bound.reg);
+      values_[bound.column] = regs[bound.reg];
+    }
+  }
+  void fetch(const Value* row) const {
+    if (index_ != nullptr) {
+      index_->prefetch(row[columns_[0]]);
+    } else if (lookup_ != nullptr) {
+      std::array<Value, kMost> args = values_;
+      for (uint32_t i = 0; i < lookup_->params; ++i) {
+        if (columns_[i] != kNone) args[i] = row[columns_[i]];
+      }
+      lookup_->prefetch(Table::hash(args.data(), lookup_->params));
+    }
+  }
+
+ private:
+  static constexpr uint32_t kMost = 8;
+  static uint32_t column_of(const Step& step, uint32_t reg) {
+    for (const Step::ColumnRegister& bind : step.binds) {
+      if (bind.reg == reg) return bind.column;
+    }
+    return kNone;
+  }
+  const Index* index_ = nullptr;
+  const Table* lookup_ = nullptr;
+  std::array<uint32_t, kMost> columns_{};  // of the row; kNone: the value is known
+  std::array<Value, kMost> values_{};
+};
 
 }  // namespace
 
@@ -98,31 +149,7 @@ bool Search::run(size_t begin, size_t end) {
   if (first_.step == nullptr) return !only_fresh_ ? emit() : true;
   const Step& step = *first_.step;
   const Node& next = shared_.plan.next(*shared_.plan.root(), step);
-  const Table& table = state_.tables[step.table];
-  // What the next join will probably look up first: a column of this row in an index of that table.
-  const Index* ahead = nullptr;
-  uint32_t ahead_column = 0;
-  if (!next.steps.empty() && !next.steps.front().lookup) {
-    const Step& then = next.steps.front();
-    for (const Step::ColumnRegister& bound : then.bound) {
-      for (const Step::ColumnRegister& bind : step.binds) {
-        if (bind.reg != bound.reg || ahead != nullptr) continue;
-        ahead = state_.tables[then.table].index(bound.column);
-        ahead_column = bind.column;
-      }
-    }
-  }
-  constexpr size_t kAhead = 12;
-  for (size_t i = begin; i < end; ++i) {
-    const Row r = first_.rows != nullptr ? first_.rows[i] : first_.first + static_cast<Row>(i);
-    if (i + kAhead < end) {
-      const Row soon = first_.rows != nullptr ? first_.rows[i + kAhead] : first_.first + static_cast<Row>(i + kAhead);
-      if (first_.rows != nullptr) __builtin_prefetch(table.row(soon));
-      if (ahead != nullptr) ahead->prefetch(table.row(soon)[ahead_column]);
-    }
-    if (!join(next, step, r, first_.column, false)) return false;
-  }
-  return true;
+  return join_all(first_, next, begin, end, false);
 }
 
 bool Search::visit(const Node& node, bool fresh) {
@@ -130,18 +157,27 @@ bool Search::visit(const Node& node, bool fresh) {
   Candidates best;
   if (!choose(node, best)) return !needs_serial;
   const Node& next = shared_.plan.next(node, *best.step);
-  if (best.rows == nullptr) {
-    for (size_t i = 0; i < best.count; ++i) {
-      if (!join(next, *best.step, best.first + static_cast<Row>(i), best.column, fresh)) return false;
+  return join_all(best, next, 0, best.count, fresh);
+}
+
+// Joins the rows [begin, end) of some candidates.
+bool Search::join_all(const Candidates& some, const Node& next, size_t begin, size_t end, bool fresh) {
+  const Step& step = *some.step;
+  const auto row_at = [&](size_t i) { return some.rows != nullptr ? some.rows[i] : some.first + static_cast<Row>(i); };
+  constexpr size_t kAhead = 8;
+  if (end - begin <= kAhead) {
+    for (size_t i = begin; i < end; ++i) __builtin_prefetch(state_.tables[step.table].row(row_at(i)));
+    for (size_t i = begin; i < end; ++i) {
+      if (!join(next, step, row_at(i), some.column, fresh)) return false;
     }
     return true;
   }
-  const Table& table = state_.tables[best.step->table];
-  constexpr size_t kAhead = 4;
-  for (size_t i = 0; i < std::min(best.count, kAhead); ++i) __builtin_prefetch(table.row(best.rows[i]));
-  for (size_t i = 0; i < best.count; ++i) {
-    if (i + kAhead < best.count) __builtin_prefetch(table.row(best.rows[i + kAhead]));
-    if (!join(next, *best.step, best.rows[i], best.column, fresh)) return false;
+  const LookAhead ahead(state_, step, next, regs_);
+  for (size_t i = begin; i < end; ++i) {
+    const Table& table = state_.tables[step.table];
+    if (i + 2 * kAhead < end) __builtin_prefetch(table.row(row_at(i + 2 * kAhead)));
+    if (i + kAhead < end) ahead.fetch(table.row(row_at(i + kAhead)));
+    if (!join(next, step, row_at(i), some.column, fresh)) return false;
   }
   return true;
 }
@@ -257,11 +293,15 @@ bool Search::run_calls(std::span<const BoundCall> calls) {
     if (args_.size() < call.args.size()) args_.resize(call.args.size());
     for (size_t i = 0; i < call.args.size(); ++i) args_[i] = regs_[call.args[i]];
     const Primitive& primitive = state_.primitives[call.primitive];
-    if (primitive.serial && context_->frozen) {
-      needs_serial = true;
-      return false;
+    bool known = false;
+    std::optional<Value> result = run_quick(primitive.quick, args_[0], args_[1], known);
+    if (!known) {
+      if (primitive.serial && context_->frozen) {
+        needs_serial = true;
+        return false;
+      }
+      result = primitive.apply(*context_, {args_.data(), call.args.size()});
     }
-    const std::optional<Value> result = primitive.apply(*context_, {args_.data(), call.args.size()});
     if (!result.has_value()) {
       if (context_->needs_serial) needs_serial = true;
       return false;

@@ -30,10 +30,10 @@ std::vector<Value> constant_values(const Plan& plan, const std::function<Value(u
 struct SearchShared {
   EGraph::State& state;
   const Plan& plan;
-  std::vector<Value> constants;     // values of plan.constants()
-  std::vector<uint32_t> outputs;    // the registers that make up a match
-  bool rows = false;                // and after them the row of each atom
-  const std::vector<Row>* limits;   // by table: rows from there on do not exist yet
+  std::vector<Value> constants;    // values of plan.constants()
+  std::vector<uint32_t> outputs;   // the registers that make up a match
+  bool rows = false;               // and after them the row of each atom
+  const std::vector<Row>* limits;  // by table: rows from there on do not exist yet
 
   size_t width() const { return outputs.size() + (rows ? plan.atoms() : 0); }  // values per match
 };
@@ -84,6 +84,7 @@ class Search {
   bool choose(const Node& node, Candidates& best);
   bool candidates_of(const Step& step, Candidates& some);
   bool visit(const Node& node, bool fresh);
+  bool join_all(const Candidates& some, const Node& next, size_t begin, size_t end, bool fresh);
   bool join(const Node& next, const Step& step, Row row, uint32_t column, bool fresh);
   bool run_calls(std::span<const BoundCall> calls);
   bool emit();

@@ -57,12 +57,12 @@ struct EGraph::State {
   // By table: rows before it may have been seen by rules and are replaced, not changed; the others are the tail.
   std::vector<Row> clean;
   std::vector<size_t> clean_containers;  // by sort: values before it were canonical at the last rebuild
-  size_t changes = 0;            // rows added, changed, killed or subsumed so far: tells whether a run did anything
-  std::unique_ptr<Trace> trace;  // null unless tracing
+  size_t changes = 0;                // rows added, changed, killed or subsumed so far: tells whether a run did anything
+  std::unique_ptr<Trace> trace;      // null unless tracing
   std::unique_ptr<Workers> workers;  // null unless a run may use several threads
-  std::vector<Value> scratch;    // rebuild_rows
+  std::vector<Value> scratch;        // rebuild_rows
   std::vector<uint64_t> scratch_hashes;
-  std::string failure;           // of an action or a merge: what stops the run
+  std::string failure;  // of an action or a merge: what stops the run
 
   State() = default;
   State(const State& other);

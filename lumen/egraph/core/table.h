@@ -75,7 +75,7 @@ class Table {
   // Room for so many more rows, so that what follows does not move slots.
   void reserve(size_t more);
   struct Place {
-    Row row;        // that has the arguments: in the table, or `base` + the number of a row that is being made
+    Row row;  // that has the arguments: in the table, or `base` + the number of a row that is being made
     uint64_t slot;
     bool fresh;     // taken for `candidate` just now
     bool was_free;  // and the slot was not in use before

@@ -28,7 +28,7 @@ class Workers {
   const std::function<void(size_t)>* work_ = nullptr;
   size_t pieces_ = 0;
   std::atomic<size_t> next_ = 0;
-  std::atomic<size_t> busy_ = 0;        // threads that have not finished this round
+  std::atomic<size_t> busy_ = 0;  // threads that have not finished this round
   std::atomic<uint32_t> round_ = 0;
   std::atomic<bool> stop_ = false;
   std::vector<std::thread> threads_;

@@ -34,7 +34,7 @@ struct ProgramOptions {
   bool echo_costs = false;                // `; cost N` after what extract prints
   bool trace = false;                     // for (explain a b); also when a program that is run has such a command
   std::function<void(const IterationReport&)> on_iteration;  // called after each
-  std::string fact_directory;             // where input and output find files with a relative name
+  std::string fact_directory;                                // where input and output find files with a relative name
 };
 
 // Time spent in one set of rules, over all its iterations.
@@ -99,7 +99,7 @@ class Program {
     EGraph graph;
     Scope scope;
     std::vector<Ruleset> rulesets;
-    std::vector<TableId> hidden;  // tables that print-size leaves out
+    std::vector<TableId> hidden;    // tables that print-size leaves out
     std::vector<GivenUnion> given;  // when traced
   };
   // Those in sight, innermost last; a body in a schedule forgets its own when it ends.

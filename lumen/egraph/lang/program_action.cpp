@@ -65,8 +65,7 @@ Expected<bool> Program::run_ground(const ActionNode& action) {
   }
   if (const auto* both = std::get_if<UnionAction>(&action.node)) {
     const std::optional<SortId> sort = code.add(*both->left);
-    if (!sort || code.add(*both->right) != sort || is_fact_sort(*sort) ||
-        graph.sorts()[*sort].kind != SortKind::eq) {
+    if (!sort || code.add(*both->right) != sort || is_fact_sort(*sort) || graph.sorts()[*sort].kind != SortKind::eq) {
       return false;
     }
     begin();

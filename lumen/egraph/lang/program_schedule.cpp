@@ -10,20 +10,6 @@
 
 namespace lumen::egraph {
 
-namespace {
-
-// Small iterations end before the engine looks at its limits; many of them must not run on.
-std::string limit_passed(const IterationReport& report, const Limits& limits, double seconds) {
-  if (!report.changed) return {};
-  if (report.rows > limits.rows) return fmt::format("rows: {} of {}, after an iteration", report.rows, limits.rows);
-  if (report.bytes > limits.bytes)
-    return fmt::format("bytes: {} of {}, after an iteration", report.bytes, limits.bytes);
-  if (seconds > limits.seconds) return fmt::format("seconds: {}, after an iteration", limits.seconds);
-  return {};
-}
-
-}  // namespace
-
 Expected<Query> Program::query_of(std::span<const Fact> facts, const Span& span) {
   Typer typer(state_.graph, state_.scope);
   for (const Fact& fact : facts) LUMEN_TRY(typer.add_fact(fact));
@@ -171,7 +157,6 @@ Expected<bool> Program::iterate(std::string_view name, BackOff* back_off) {
   RunOptions run = options_.run;
   run.limits.seconds -= elapsed().count();
   IterationReport report = LUMEN_TRY(state_.graph.run(rules, run, back_off));
-  if (report.limit.empty()) report.limit = limit_passed(report, options_.run.limits, elapsed().count());
   RulesetReport& total = state_.rulesets[*state_.scope.ruleset(name)].report;
   ++total.iterations;
   total.search_seconds += report.search_seconds;

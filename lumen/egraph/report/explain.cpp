@@ -32,8 +32,8 @@ class Explainer {
   // Adds the steps that turn `from` into `to`, where it stands in the whole term. False: `problem` says why not.
   bool connect(NodeIndex from, NodeIndex to);
   bool same_class(NodeIndex a, NodeIndex b) const {
-    return terms_[a].sort == terms_[b].sort && graph_.find(terms_[a].sort, terms_[a].value) ==
-                                                   graph_.find(terms_[b].sort, terms_[b].value);
+    return terms_[a].sort == terms_[b].sort &&
+           graph_.find(terms_[a].sort, terms_[a].value) == graph_.find(terms_[b].sort, terms_[b].value);
   }
 
   std::vector<ExplainStep> steps;

@@ -38,7 +38,8 @@ std::vector<std::pair<SortId, Value>> ProofTerms::parts(SortId sort, Value value
   std::vector<std::pair<SortId, Value>> found;
   const Sort& declared = graph_.sorts()[sort];
   if (declared.kind == SortKind::container) {
-    for (const ContainerTerm::Element& e : container_term(declared, value).elements) found.emplace_back(e.sort, e.value);
+    for (const ContainerTerm::Element& e : container_term(declared, value).elements)
+      found.emplace_back(e.sort, e.value);
   } else if (const Trace::Origin* made = declared.kind == SortKind::eq ? origin(sort, value) : nullptr) {
     const std::vector<SortId>& params = graph_.table(made->table).params;
     for (size_t i = 0; i < params.size(); ++i) found.emplace_back(params[i], origin_arg(*made, i));

@@ -86,15 +86,13 @@ NodeIndex RuleInstance::atom(uint32_t a) {
   return node;
 }
 
-// The trace knows the ids of what a rule matched and merged. Of terms inside those that it made at most the class: an id
-// made by this very firing, else the one that was equal to it first.
+// The trace knows the ids of what a rule matched and merged. Of terms inside those that it made at most the class: an
+// id made by this very firing, else the one that was equal to it first.
 Value RuleInstance::nested_id(TableId table, std::span<const NodeIndex> args, SortId sort, Value same_class) const {
   Value best = kNone;
   uint32_t best_time = firing_;
   for (const Value id : terms_.made_for(table, args)) {
     const Trace::Origin& made = *terms_.origin(sort, id);
-    if (made.reason.kind == Reason::Kind::rule && made.reason.firing == firing_) return id;
-    if (made.reason.kind == Reason::Kind::rule && made.reason.firing > firing_) continue;
     uint32_t time = same_class == kNone ? 0 : forest_.time(sort, id, same_class);
     for (size_t i = 0; i < args.size(); ++i) {
       const ProofNode& arg = terms_[args[i]];
@@ -103,12 +101,13 @@ Value RuleInstance::nested_id(TableId table, std::span<const NodeIndex> args, So
     if (time > best_time || (best != kNone && time == best_time)) continue;
     best = id;
     best_time = time;
+    if (made.reason.kind == Reason::Kind::rule && made.reason.firing == firing_) break;
   }
   return best;
 }
 
-// `witness`: an id of the value's class, or kNone; `exact`: the one it was made or matched as. kNone when the trace does
-// not tell.
+// `witness`: an id of the value's class, or kNone; `exact`: the one it was made or matched as. kNone when the trace
+// does not tell.
 NodeIndex RuleInstance::value(const Slot& slot, SortId sort, Value witness, bool exact) {
   if (slot.kind == Slot::Kind::value) return terms_.of(sort, slot.index);
   if (slot.kind == Slot::Kind::global) return terms_.of(sort, graph_.state().globals[slot.index].second);

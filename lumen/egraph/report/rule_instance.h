@@ -38,9 +38,9 @@ class RuleInstance {
   const Trace& trace_;
   const uint32_t firing_;
   const Rule& rule_;
-  const Value* rows_;                // by atom: the id its row was made for
-  std::vector<NodeIndex> bound_;     // by variable; kNone: not yet
-  std::vector<bool> open_;           // by atom: being built, for patterns that contain themselves
+  const Value* rows_;             // by atom: the id its row was made for
+  std::vector<NodeIndex> bound_;  // by variable; kNone: not yet
+  std::vector<bool> open_;        // by atom: being built, for patterns that contain themselves
 };
 
 }  // namespace lumen::egraph

@@ -11,10 +11,10 @@
 namespace lumen::egraph {
 
 struct WhyNot {
-  bool matches = false;                                      // it does fire
-  std::vector<std::string> held;                             // atoms and conditions that matched, in order
-  std::vector<std::string> failed;                           // those that failed there; the deepest point reached
-  std::vector<std::pair<std::string, std::string>> bindings; // variables at that point
+  bool matches = false;                                       // it does fire
+  std::vector<std::string> held;                              // atoms and conditions that matched, in order
+  std::vector<std::string> failed;                            // those that failed there; the deepest point reached
+  std::vector<std::pair<std::string, std::string>> bindings;  // variables at that point
   std::string text() const;
 };
 
