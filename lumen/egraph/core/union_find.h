@@ -42,7 +42,11 @@ class UnionFind {
     while (parent_[id] != id) id = parent_[id];
     return id;
   }
-  void prefetch(Value id) const { __builtin_prefetch(parent_.data() + id); }
+  // Any number: containers may be newer than what is kept of them here.
+  void prefetch(Value id) const {
+    const auto at = reinterpret_cast<uintptr_t>(parent_.data()) + size_t{id} * sizeof(Value);
+    __builtin_prefetch(reinterpret_cast<const void*>(at));
+  }
 
   // True when they were two classes.
   bool unite(Value a, Value b) {
