@@ -42,17 +42,6 @@ void EGraph::State::canonicalize(const TableDecl& decl, Value* args) {
   for (size_t i = 0; i < decl.params.size(); ++i) args[i] = find(decl.params[i], args[i]);
 }
 
-Value EGraph::State::make(TableId table, const Value* args, uint64_t h) {
-  Table& t = tables[table];
-  const Row r = t.find(args, h);
-  if (r != kNone) return t.result(r);
-  const Value result = t.decl.constructor ? ids[t.decl.result].add() : Value{0};
-  const Row fresh = t.append(args, result, h);
-  ++changes;
-  if (trace != nullptr && t.decl.constructor) trace->set_row_id(table, fresh, result);
-  return result;
-}
-
 bool EGraph::State::unite(SortId sort, Value a, Value b, const Reason& reason) {
   if (!ids[sort].unite(a, b)) return false;
   ++changes;

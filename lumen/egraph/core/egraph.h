@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "lumen/base/expected.h"
+#include "lumen/egraph/core/grow_array.h"
 #include "lumen/egraph/core/primitive.h"
 #include "lumen/egraph/core/rule.h"
 #include "lumen/egraph/core/sort.h"
@@ -76,7 +77,7 @@ class BackOff {
     uint64_t banned_until = 0;
     uint64_t bans = 0;
     bool seek = true;            // match again at the next run; not while the kept matches wait
-    std::vector<Value> matches;  // kept
+    GrowArray<Value> matches;    // kept
     uint64_t count = 0;
   };
   RuleState& state_of(RuleId rule);

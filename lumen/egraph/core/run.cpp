@@ -41,7 +41,7 @@ class Iteration {
   }
 
   // Searches one rule and applies what it finds, or gives the matches to `keep`. False: stop (a limit or a failure).
-  bool run_rule(RuleId id, std::vector<Value>* keep);
+  bool run_rule(RuleId id, GrowArray<Value>* keep);
   bool apply(RuleId id, std::span<const Value> matches, size_t count);
   // After the rebuild: an iteration that grew too much in small steps is blamed on the rule that made most rows.
   void check_limits() { within_limits(busiest_); }
@@ -56,15 +56,15 @@ class Iteration {
   bool seminaive() const { return options_.seminaive || book_ != 0; }
   Seen& seen(RuleId id);
   std::vector<Pass> passes(RuleId id, const SearchShared& shared);
-  bool run_pass(RuleId id, const SearchShared& shared, const Pass& pass, std::vector<Value>* keep);
-  bool run_serial(RuleId id, Search& search, size_t begin, size_t end, std::vector<Value>* keep);
-  bool run_parallel(RuleId id, const SearchShared& shared, const Search& first, std::vector<Value>* keep);
-  bool try_one_pass(RuleId id, const SearchShared& shared, const std::vector<Pass>& passes, std::vector<Value>* keep,
+  bool run_pass(RuleId id, const SearchShared& shared, const Pass& pass, GrowArray<Value>* keep);
+  bool run_serial(RuleId id, Search& search, size_t begin, size_t end, GrowArray<Value>* keep);
+  bool run_parallel(RuleId id, const SearchShared& shared, const Search& first, GrowArray<Value>* keep);
+  bool try_one_pass(RuleId id, const SearchShared& shared, const std::vector<Pass>& passes, GrowArray<Value>* keep,
                     bool& go_on);
-  bool finish(RuleId id, Search& search, std::vector<Value>* keep);
+  bool finish(RuleId id, Search& search, GrowArray<Value>* keep);
   bool take_batches(RuleId id, size_t width, GrowArray<Value>& matches, size_t found, GrowArray<Value>& waiting,
-                    std::vector<Value>* keep);
-  bool take(RuleId id, GrowArray<Value>& matches, size_t found, std::vector<Value>* keep);
+                    GrowArray<Value>* keep);
+  bool take(RuleId id, GrowArray<Value>& matches, size_t found, GrowArray<Value>* keep);
   bool within_limits(RuleId id);
   bool stop(RuleId id, std::string what);
 
@@ -128,12 +128,12 @@ bool Iteration::apply(RuleId id, std::span<const Value> matches, size_t count) {
 }
 
 // `matches` were found: applies or keeps them, and leaves the vector empty.
-bool Iteration::take(RuleId id, GrowArray<Value>& matches, size_t found, std::vector<Value>* keep) {
+bool Iteration::take(RuleId id, GrowArray<Value>& matches, size_t found, GrowArray<Value>* keep) {
   s_.rules[id]->report.matches += found;
   report.matches += found;
   bool go_on = true;
   if (keep != nullptr) {
-    keep->insert(keep->end(), matches.data(), matches.data() + matches.size());
+    std::copy_n(matches.data(), matches.size(), keep->append(matches.size()));
   } else if (found > 0) {
     go_on = apply(id, {matches.data(), matches.size()}, found);
   }
@@ -141,7 +141,7 @@ bool Iteration::take(RuleId id, GrowArray<Value>& matches, size_t found, std::ve
   return go_on;
 }
 
-bool Iteration::run_rule(RuleId id, std::vector<Value>* keep) {
+bool Iteration::run_rule(RuleId id, GrowArray<Value>* keep) {
   RuleState& rule = *s_.rules[id];
   ++rule.report.runs;
   const Clock::time_point start = Clock::now();
@@ -199,7 +199,7 @@ std::vector<Pass> Iteration::passes(RuleId id, const SearchShared& shared) {
 // One pass over everything that keeps the matches with a new row, instead of `passes`: most rules of a compiler have a
 // rare atom, start there and find nothing. Gives up when it looks at more rows than the passes would at least.
 bool Iteration::try_one_pass(RuleId id, const SearchShared& shared, const std::vector<Pass>& passes,
-                             std::vector<Value>* keep, bool& go_on) {
+                             GrowArray<Value>* keep, bool& go_on) {
   if (passes.size() < 2) return false;
   uint64_t candidates = 0;
   for (const Pass& pass : passes) candidates += pass.candidates;
@@ -221,7 +221,7 @@ bool Iteration::try_one_pass(RuleId id, const SearchShared& shared, const std::v
   return true;
 }
 
-bool Iteration::run_pass(RuleId id, const SearchShared& shared, const Pass& pass, std::vector<Value>* keep) {
+bool Iteration::run_pass(RuleId id, const SearchShared& shared, const Pass& pass, GrowArray<Value>* keep) {
   Search search(shared,
                 [&](GrowArray<Value>& matches) { return take(id, matches, matches.size() / shared.width(), keep); });
   search.set_ranges(pass.ranges, false);
@@ -233,13 +233,13 @@ bool Iteration::run_pass(RuleId id, const SearchShared& shared, const Pass& pass
   return run_serial(id, search, 0, search.candidates(), keep);
 }
 
-bool Iteration::run_serial(RuleId id, Search& search, size_t begin, size_t end, std::vector<Value>* keep) {
+bool Iteration::run_serial(RuleId id, Search& search, size_t begin, size_t end, GrowArray<Value>* keep) {
   const bool go_on = search.run(begin, end);
   return finish(id, search, keep) && go_on;
 }
 
 // Takes what a search has left; false when it ran out of time.
-bool Iteration::finish(RuleId id, Search& search, std::vector<Value>* keep) {
+bool Iteration::finish(RuleId id, Search& search, GrowArray<Value>* keep) {
   s_.rules[id]->report.joins += search.joins();
   if (search.timed_out) return stop(id, "seconds: used up");
   const size_t width = search.width();
@@ -247,7 +247,7 @@ bool Iteration::finish(RuleId id, Search& search, std::vector<Value>* keep) {
 }
 
 // The pieces are parts of the candidates that `first` has chosen.
-bool Iteration::run_parallel(RuleId id, const SearchShared& shared, const Search& first, std::vector<Value>* keep) {
+bool Iteration::run_parallel(RuleId id, const SearchShared& shared, const Search& first, GrowArray<Value>* keep) {
   const size_t count = first.candidates();
   const size_t chunk = std::clamp<size_t>(count / kFewestPieces, 1, kChunk);
   const size_t chunks = (count + chunk - 1) / chunk;
@@ -301,7 +301,7 @@ bool Iteration::run_parallel(RuleId id, const SearchShared& shared, const Search
 
 // Takes matches in the batches that a serial search gives to its sink: results do not depend on pieces then.
 bool Iteration::take_batches(RuleId id, size_t width, GrowArray<Value>& matches, size_t found,
-                             GrowArray<Value>& waiting, std::vector<Value>* keep) {
+                             GrowArray<Value>& waiting, GrowArray<Value>* keep) {
   if (keep != nullptr || width == 0) return take(id, matches, found, keep);
   const size_t batch = (Search::kSinkValues + width - 1) / width;
   for (size_t at = 0; at < matches.size();) {
@@ -403,7 +403,7 @@ Expected<IterationReport> EGraph::run(std::span<const RuleId> rules, const RunOp
     for (const RuleId id : rules) {
       if (!iteration.report.limit.empty() || !back_off->release(id)) continue;
       BackOff::RuleState& kept = back_off->state_of(id);
-      if (!iteration.apply(id, kept.matches, kept.count)) break;
+      if (!iteration.apply(id, {kept.matches.data(), kept.matches.size()}, kept.count)) break;
       kept.matches.clear();
       kept.count = 0;
     }

@@ -83,7 +83,19 @@ struct EGraph::State {
   size_t range_of(SortId sort) const { return holds_ids(sort) ? ids[sort].size() : 0; }
 
   // table(args), canonical arguments, made when missing.
-  Value make(TableId table, const Value* args, uint64_t h);
+  Value make(TableId table, const Value* args, uint64_t h) {
+    Table& t = tables[table];
+    t.reserve(1);
+    const Row next = t.rows();
+    const Table::Place place = t.place(args, h, next, next, nullptr);
+    if (!place.fresh) return t.result(place.row);
+    Value* row = t.extend(1, place.was_free ? 1 : 0);
+    for (uint32_t i = 0; i < t.params; ++i) row[i] = args[i];
+    row[t.params] = t.decl.constructor ? ids[t.decl.result].add() : Value{0};
+    ++changes;
+    if (trace != nullptr && t.decl.constructor) trace->set_row_id(table, next, row[t.params]);
+    return row[t.params];
+  }
   bool unite(SortId sort, Value a, Value b, const Reason& reason);
   void stage(PendingChange::Kind kind, TableId table, std::span<const Value> values);
 

@@ -89,35 +89,6 @@ void Table::grow_slots(uint64_t more) {
   }
 }
 
-void Table::reserve(size_t more) {
-  if ((used_ + more + 1) * 8 > (mask_ + 1) * 5) grow_slots(more);
-}
-
-Table::Place Table::place(const Value* args, uint64_t h, Row candidate, Row base, const Value* keys) {
-  const uint64_t slot = (h >> 32 << 32) | candidate;
-  for (uint64_t at = h & mask_;; at = following(at)) {
-    if (slots_[at] == kFree) {
-      slots_[at] = slot;
-      return {candidate, at, true, true};
-    }
-    if (slots_[at] >> 32 != h >> 32) continue;
-    const Row r = static_cast<Row>(slots_[at]);
-    if (r >= base) {
-      if (same_args(keys + size_t{r - base} * params, args)) return {r, at, false, false};
-    } else if (same_args(row(r), args)) {
-      if (!dead(r)) return {r, at, false, false};
-      slots_[at] = slot;
-      return {candidate, at, true, false};
-    }
-  }
-}
-
-Value* Table::extend(size_t count, size_t used) {
-  live_ += static_cast<Row>(count);
-  used_ += used;
-  return rows_.append(count * columns());
-}
-
 Index& Table::catch_up(uint32_t column, Row end, size_t range) {
   std::unique_ptr<Index>& index = indexes_[column];
   if (index == nullptr) index = std::make_unique<Index>();

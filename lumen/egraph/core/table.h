@@ -73,7 +73,9 @@ class Table {
   static constexpr uint64_t kParts = 16;
   size_t part(uint64_t h, size_t parts) const { return ((h & mask_) * parts) >> mask_bits_; }
   // Room for so many more rows, so that what follows does not move slots.
-  void reserve(size_t more);
+  void reserve(size_t more) {
+    if ((used_ + more + 1) * 8 > (mask_ + 1) * 5) grow_slots(more);
+  }
   struct Place {
     Row row;  // that has the arguments: in the table, or `base` + the number of a row that is being made
     uint64_t slot;
@@ -82,9 +84,30 @@ class Table {
   };
   // Finds the row, or enters `candidate` (base + its number; its arguments are at keys[number * params]). Threads may
   // do so at the same time in different parts.
-  Place place(const Value* args, uint64_t h, Row candidate, Row base, const Value* keys);
+  Place place(const Value* args, uint64_t h, Row candidate, Row base, const Value* keys) {
+    const uint64_t slot = (h >> 32 << 32) | candidate;
+    for (uint64_t at = h & mask_;; at = following(at)) {
+      if (slots_[at] == kFree) {
+        slots_[at] = slot;
+        return {candidate, at, true, true};
+      }
+      if (slots_[at] >> 32 != h >> 32) continue;
+      const Row r = static_cast<Row>(slots_[at]);
+      if (r >= base) {
+        if (same_args(keys + size_t{r - base} * params, args)) return {r, at, false, false};
+      } else if (same_args(row(r), args)) {
+        if (!dead(r)) return {r, at, false, false};
+        slots_[at] = slot;
+        return {candidate, at, true, false};
+      }
+    }
+  }
   // `count` rows at the end, not written yet; `used` of them took a free slot.
-  Value* extend(size_t count, size_t used);
+  Value* extend(size_t count, size_t used) {
+    live_ += static_cast<Row>(count);
+    used_ += used;
+    return rows_.append(count * columns());
+  }
   void settle(uint64_t slot, Row row) { slots_[slot] = (slots_[slot] >> 32 << 32) | row; }
 
   void kill(Row r) {
