@@ -76,8 +76,8 @@ class BackOff {
     uint64_t iteration = 0;
     uint64_t banned_until = 0;
     uint64_t bans = 0;
-    bool seek = true;            // match again at the next run; not while the kept matches wait
-    GrowArray<Value> matches;    // kept
+    bool seek = true;          // match again at the next run; not while the kept matches wait
+    GrowArray<Value> matches;  // kept
     uint64_t count = 0;
   };
   RuleState& state_of(RuleId rule);

@@ -4,7 +4,14 @@ namespace lumen::egraph {
 
 namespace {
 
-constexpr int kSpins = 4000;
+// About a millisecond: waking a thread takes longer than most pieces of work do.
+constexpr int kSpins = 30000;
+
+void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
 
 }  // namespace
 
@@ -32,6 +39,7 @@ void Workers::run(size_t pieces, const std::function<void(size_t)>& work) {
   round_.notify_all();
   work_off();
   for (int spins = 0; busy_.load(std::memory_order_acquire) > 0; ++spins) {
+    pause();
     if (spins > kSpins) std::this_thread::yield();
   }
 }
@@ -42,8 +50,7 @@ void Workers::work_off() {
 
 void Workers::serve() {
   for (uint32_t seen = 0;;) {
-    for (int spins = 0; spins < kSpins && round_.load(std::memory_order_acquire) == seen; ++spins) {
-    }
+    for (int spins = 0; spins < kSpins && round_.load(std::memory_order_acquire) == seen; ++spins) pause();
     round_.wait(seen, std::memory_order_acquire);
     seen = round_.load(std::memory_order_acquire);
     if (stop_) return;
