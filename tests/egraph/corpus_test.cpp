@@ -35,11 +35,26 @@ std::string read(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+std::string lower_case(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+// The words of `; error: WORDS`, the first line of a program that must fail, in any case of letters.
+void check_message(const fs::path& program, const Outcome& plain) {
+  static const std::regex place("^[^:]*\\.egg:[0-9]+:[0-9]+: ");
+  EXPECT_TRUE(std::regex_search(plain.error, place)) << "no place: " << plain.error;
+  const std::string text = read(program);
+  const std::string start = "; error: ";
+  ASSERT_TRUE(text.starts_with(start)) << "the first line is not `; error: WORDS`";
+  const std::string words = text.substr(start.size(), text.find('\n') - start.size());
+  EXPECT_NE(lower_case(plain.error).find(lower_case(words)), std::string::npos) << words << "\n" << plain.error;
+}
+
 void check_snapshot(const fs::path& program, const Outcome& plain) {
   const bool fails = program.parent_path().filename() == "fail";
   EXPECT_EQ(plain.error.empty(), !fails) << "it must " << (fails ? "fail" : "succeed") << "\n" << plain.error;
-  static const std::regex place("^[^:]*\\.egg:[0-9]+:[0-9]+: ");
-  EXPECT_TRUE(!fails || std::regex_search(plain.error, place)) << "no place: " << plain.error;
+  if (fails) check_message(program, plain);
   const fs::path snapshot = snapshot_of(program);
   if (std::getenv("UPDATE_SNAPSHOTS") != nullptr) {
     fs::create_directories(snapshot.parent_path());
