@@ -74,10 +74,7 @@ Expected<void> write_reports(Program& program, const std::string& file, const Eg
 }
 
 Expected<std::shared_ptr<Source>> read_source(const std::string& file) {
-  auto source = std::make_shared<Source>();
-  source->file = file;
-  source->text = LUMEN_TRY(read_text(file));
-  return source;
+  return egraph::make_source(file, LUMEN_TRY(read_text(file)));
 }
 
 Expected<int> format_program(const std::string& file) {

@@ -109,13 +109,6 @@ std::string ordered_line(const std::string& line) {
   return join(terms, " ");
 }
 
-std::shared_ptr<Source> source_of(const std::string& file, std::string text) {
-  auto source = std::make_shared<Source>();
-  source->file = file;
-  source->text = std::move(text);
-  return source;
-}
-
 std::string without_times(const std::string& text) {
   static const std::regex times("[0-9]+\\.[0-9]+s");
   return std::regex_replace(text, times, "_s");
@@ -143,7 +136,7 @@ std::optional<Outcome> run_program(const fs::path& program, const Treatment& tre
   const std::string file = program.filename().string();
   std::string text = read(program);
   if (treatment.reparse) {
-    const std::shared_ptr<Source> source = source_of(file, text);  // the commands live in it
+    const std::shared_ptr<Source> source = make_source(file, text);  // the commands live in it
     const auto commands = parse_program(source);
     if (!commands.ok()) return std::nullopt;
     text.clear();
@@ -158,7 +151,7 @@ std::optional<Outcome> run_program(const fs::path& program, const Treatment& tre
   Outcome outcome;
   const Folder folder(program);
   Program run(options, [&](std::string_view output) { outcome.outputs.emplace_back(output); });
-  const Expected<void> result = run.run(source_of(file, text));
+  const Expected<void> result = run.run(make_source(file, text));
   if (!result.ok()) {
     outcome.error = result.diag().str();
     outcome.message = result.diag().message;

@@ -9,12 +9,7 @@
 namespace lumen::egraph {
 namespace {
 
-std::shared_ptr<Source> source_of(std::string text) {
-  auto source = std::make_shared<Source>();
-  source->file = "test.egg";
-  source->text = std::move(text);
-  return source;
-}
+std::shared_ptr<Source> source_of(std::string text) { return make_source("test.egg", std::move(text)); }
 
 // Keeps the trees alive.
 struct Program {

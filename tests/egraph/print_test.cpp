@@ -13,12 +13,7 @@
 namespace lumen::egraph {
 namespace {
 
-std::shared_ptr<Source> source_of(std::string text) {
-  auto source = std::make_shared<Source>();
-  source->file = "printed.egg";
-  source->text = std::move(text);
-  return source;
-}
+std::shared_ptr<Source> source_of(std::string text) { return make_source("printed.egg", std::move(text)); }
 
 void expect_reads_back(const Command& command) {
   const std::string text = print_command(command);

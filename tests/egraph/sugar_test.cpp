@@ -22,9 +22,7 @@ const Signature* signature_of(std::string_view name) {
 
 // What the only command of the text becomes; new variables show their names.
 Expected<std::string> desugar(std::string text) {
-  auto source = std::make_shared<Source>();
-  source->file = "test.egg";
-  source->text = std::move(text);
+  const auto source = make_source("test.egg", std::move(text));
   const auto commands = LUMEN_TRY(parse_program(source));
   EXPECT_EQ(commands.size(), 1u);
   return print_command(LUMEN_TRY(desugar_fields(commands[0], signature_of, source->arena)));

@@ -15,12 +15,7 @@ std::string print_all(const std::vector<lumen::egraph::Command>& commands) {
   return text;
 }
 
-std::shared_ptr<Source> source_of(std::string text) {
-  auto source = std::make_shared<Source>();
-  source->file = "fuzz.egg";
-  source->text = std::move(text);
-  return source;
-}
+std::shared_ptr<Source> source_of(std::string text) { return make_source("fuzz.egg", std::move(text)); }
 
 }  // namespace
 

@@ -82,8 +82,7 @@ void EGraph::State::catch_up_indexes() {
   const auto catch_up = [&](size_t i) {
     const auto [t, c] = behind[i];
     Table& table = tables[t];
-    const SortId sort = c < table.params ? table.decl.params[c] : table.decl.result;
-    table.catch_up(c, table.rows(), range_of(sort));
+    table.catch_up(c, table.rows(), range_of(table.decl.column_sort(c)));
   };
   if (workers != nullptr && rows > 10000) {
     workers->run(behind.size(), catch_up);

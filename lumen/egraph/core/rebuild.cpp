@@ -3,8 +3,8 @@
 // merged (for terms that is congruence: equal arguments, equal classes), which may displace further ids. Example:
 //
 //   f(a) = x, f(b) = y, then a and b are merged (b is displaced):
-//     round 1   f(b) = y is not canonical; its form f(a) is taken by x: the row dies, x and y are merged, y is
-//     displaced round 2   rows that hold y are brought to x; nothing new: done
+//     round 1:  f(b) = y is not canonical; its form f(a) is taken by x: the row dies, x and y merge, y is displaced
+//     round 2:  rows that hold y are brought to x; nothing new: done
 //
 // Rows that rules may have matched already are not changed but replaced by a new row, because "new since the last run"
 // means "later in the table"; rows of the tail are changed in place.
@@ -54,7 +54,7 @@ Expected<void> EGraph::State::rebuild() {
       displaced[sort] = ids[sort].displaced();
       ids[sort].forget_displaced();
     }
-    rebuild_tables(displaced);
+    for (TableId t = 0; t < tables.size(); ++t) rebuild_table(t, displaced);
     flush();
   }
   for (TableId t = 0; t < tables.size(); ++t) clean[t] = tables[t].rows();
@@ -195,16 +195,12 @@ void EGraph::State::rebuild_containers() {
   }
 }
 
-void EGraph::State::rebuild_tables(const std::vector<std::vector<Value>>& displaced) {
-  for (TableId t = 0; t < tables.size(); ++t) rebuild_table(t, displaced);
-}
-
 void EGraph::State::rebuild_table(TableId table, const std::vector<std::vector<Value>>& displaced) {
   const TableDecl& decl = tables[table].decl;
   std::vector<std::pair<uint32_t, SortId>> columns;
   size_t lookups = 0;
   for (uint32_t c = 0; c <= decl.params.size(); ++c) {
-    const SortId sort = c < decl.params.size() ? decl.params[c] : decl.result;
+    const SortId sort = decl.column_sort(c);
     if (displaced[sort].empty()) continue;
     columns.emplace_back(c, sort);
     lookups += displaced[sort].size();

@@ -105,6 +105,9 @@ struct TableDecl {
   uint64_t cost = 1;
   // Of the last `field_names.size()` parameters; rules may give those by name and in any order.
   std::vector<std::string> field_names;
+
+  // Of a column of the table: the parameters, then the result.
+  SortId column_sort(size_t column) const { return column < params.size() ? params[column] : result; }
 };
 
 }  // namespace lumen::egraph

@@ -55,6 +55,7 @@ class Iteration {
   // Under back-off always: matches that are kept would be found again.
   bool seminaive() const { return options_.seminaive || book_ != 0; }
   Seen& seen(RuleId id);
+  std::vector<AtomRange> all_rows(RuleId id);
   std::vector<Pass> passes(RuleId id, const SearchShared& shared);
   bool run_pass(RuleId id, const SearchShared& shared, const Pass& pass, GrowArray<Value>* keep);
   bool run_serial(RuleId id, Search& search, size_t begin, size_t end, GrowArray<Value>* keep);
@@ -165,16 +166,22 @@ bool Iteration::run_rule(RuleId id, GrowArray<Value>* keep) {
   return go_on;
 }
 
+// By atom: the rows of its table, and from where on they are new to the rule.
+std::vector<AtomRange> Iteration::all_rows(RuleId id) {
+  const Plan& plan = s_.rules[id]->plan;
+  const std::vector<Row>& seen_rows = seen(id).rows;
+  std::vector<AtomRange> ranges;
+  for (size_t a = 0; a < plan.atoms(); ++a) ranges.push_back({0, limits_[plan.table_of(a)], seen_rows[a]});
+  return ranges;
+}
+
 std::vector<Pass> Iteration::passes(RuleId id, const SearchShared& shared) {
   const RuleState& rule = *s_.rules[id];
   const std::vector<Row>& seen_rows = seen(id).rows;
   const size_t atoms = rule.plan.atoms();
-  Pass all;
-  for (size_t a = 0; a < atoms; ++a) {
-    const Row end = limits_[rule.plan.table_of(a)];
-    all.ranges.push_back({0, end, seen_rows[a]});
-    if (end == 0) return {};
-  }
+  const Pass all{all_rows(id)};
+  if (std::any_of(all.ranges.begin(), all.ranges.end(), [](const AtomRange& range) { return range.end == 0; }))
+    return {};
   if (!seminaive() || rule.rule.naive || atoms == 0) return {all};
   std::vector<Pass> fresh;
   for (size_t a = 0; a < atoms; ++a) {
@@ -204,10 +211,7 @@ bool Iteration::try_one_pass(RuleId id, const SearchShared& shared, const std::v
   uint64_t candidates = 0;
   for (const Pass& pass : passes) candidates += pass.candidates;
   Search search(shared);
-  std::vector<AtomRange> ranges;
-  for (size_t a = 0; a < shared.plan.atoms(); ++a)
-    ranges.push_back({0, limits_[shared.plan.table_of(a)], seen(id).rows[a]});
-  search.set_ranges(ranges, true);
+  search.set_ranges(all_rows(id), true);
   search.set_deadline(deadline_);
   search.set_budget(candidates);
   if (!search.start()) return true;

@@ -276,8 +276,7 @@ const Index* Search::make_index(TableId table, uint32_t column) {
     needs_serial = true;
     return nullptr;
   }
-  const SortId sort = column < t.params ? t.decl.params[column] : t.decl.result;
-  return &t.catch_up(column, (*shared_.limits)[table], state_.range_of(sort));
+  return &t.catch_up(column, (*shared_.limits)[table], state_.range_of(t.decl.column_sort(column)));
 }
 
 // False when time or budget are used up.

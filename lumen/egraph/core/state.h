@@ -119,7 +119,6 @@ struct EGraph::State {
   void append_in_place_of(TableId table, Row r, const Value* args, Value value, uint64_t h);
   std::optional<Value> run_merge(TableId table, Value old_value, Value new_value);
   void rebuild_containers();
-  void rebuild_tables(const std::vector<std::vector<Value>>& displaced);
   void rebuild_table(TableId table, const std::vector<std::vector<Value>>& displaced);
   // Brings rows to their canonical form; together, so that their memory accesses overlap.
   void rebuild_rows(TableId table, std::span<const Row> rows);

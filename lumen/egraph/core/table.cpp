@@ -38,35 +38,18 @@ void Table::set_subsumed(Row r) {
 }
 
 Row Table::append(const Value* args, Value result, uint64_t h) {
+  reserve(1);
   const Row r = rows();
-  Value* at = rows_.append(columns());
+  const Place taken = place(args, h, r, r, nullptr);
+  Value* at = extend(1, taken.was_free ? 1 : 0);
   std::copy_n(args, params, at);
   at[params] = result;
-  ++live_;
-  enter(r, h);
   return r;
 }
 
-void Table::reenter(Row r) { enter(r, hash(row(r), params)); }
-
-void Table::enter(Row r, uint64_t h) {
-  if ((used_ + 1) * 8 > (mask_ + 1) * 5) {
-    grow_slots(0);  // enters every live row, `r` among them
-    return;
-  }
-  const uint64_t slot = (h >> 32 << 32) | r;
-  for (uint64_t at = h & mask_;; at = following(at)) {
-    if (slots_[at] == kFree) {
-      slots_[at] = slot;
-      ++used_;
-      return;
-    }
-    // A dead row with the same arguments gives its slot to the new one, so that it cannot hide it.
-    if (slots_[at] >> 32 == h >> 32 && same_args(row(static_cast<Row>(slots_[at])), row(r))) {
-      slots_[at] = slot;
-      return;
-    }
-  }
+void Table::reenter(Row r) {
+  reserve(1);  // when the slots grow for it, `r` has its place already
+  if (place(row(r), hash(row(r), params), r, rows(), nullptr).was_free) ++used_;
 }
 
 void Table::grow_slots(uint64_t more) {

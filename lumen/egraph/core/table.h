@@ -67,7 +67,8 @@ class Table {
   Row append(const Value* args, Value result, uint64_t h);
   // Enters row `r`, whose arguments were changed in place; no other live row has them.
   void reenter(Row r);
-  // ---- by arguments, for several threads at once: see make_many() in make_many.h
+
+  // ---- finding or entering; also by several threads at once, see make_many.h
 
   // The slots fall into `parts` (a power of two, at most kParts) that do not touch each other; which one a hash is in.
   static constexpr uint64_t kParts = 16;
@@ -117,7 +118,7 @@ class Table {
 
   // ---- by column
 
-  // Null when there is none, or it does not reach up to `rows` (the tail of a running iteration is not indexed).
+  // Null when there is none. The tail of a running iteration is not indexed.
   const Index* index(uint32_t column) const { return indexes_[column].get(); }
   // Makes it, or brings it up to row `end`. `range`: the values of the column lie in [0, range), or 0.
   Index& catch_up(uint32_t column, Row end, size_t range);
@@ -156,7 +157,6 @@ class Table {
   // Probing stays in the part of the first slot.
   uint64_t following(uint64_t at) const { return (at & ~part_mask_) | ((at + 1) & part_mask_); }
   void set_capacity(uint64_t capacity);
-  void enter(Row r, uint64_t h);
   void grow_slots(uint64_t more);
 
   GrowArray<Value> rows_;

@@ -38,6 +38,13 @@ std::string blank(std::string_view text) {
 
 }  // namespace
 
+std::shared_ptr<Source> make_source(std::string file, std::string text) {
+  auto source = std::make_shared<Source>();
+  source->file = std::move(file);
+  source->text = std::move(text);
+  return source;
+}
+
 Diag error_at(const Span& span, std::string message) {
   Diag diag = error(std::move(message));
   if (span.source == nullptr) return diag;

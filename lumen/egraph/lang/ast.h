@@ -21,6 +21,7 @@ struct Source {
   std::string text;
   Arena arena;
 };
+std::shared_ptr<Source> make_source(std::string file, std::string text);
 
 // Where a tree stands in the text: bytes [begin, end).
 struct Span {

@@ -50,16 +50,12 @@ Expected<void> Program::run(const std::shared_ptr<Source>& source) {
 }
 
 Expected<void> Program::run_text(std::string_view text, std::string file) {
-  auto source = std::make_shared<Source>();
-  source->file = std::move(file);
-  source->text = text;
-  return run(source);
+  return run(make_source(std::move(file), std::string(text)));
 }
 
 Expected<TypedValue> Program::eval(std::string_view text) {
-  auto source = std::make_shared<Source>();
-  source->file = "eval";
-  source->text = fmt::format("(extract {})", text);  // any command with a single expression
+  // Any command with a single expression.
+  const std::shared_ptr<Source> source = make_source("eval", fmt::format("(extract {})", text));
   const std::vector<Command> commands = LUMEN_TRY(parse_program(source));
   if (commands.size() != 1) return error(fmt::format("expected one expression, not `{}`", text));
   Arena trees;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 namespace lumen::egraph {
 namespace {
@@ -158,6 +159,12 @@ void add_container_primitives(SortId sort, const std::vector<Sort>& sorts, std::
       break;
   }
   add_joint_primitives(sort, sorts, primitives);
+}
+
+std::optional<Value> intersect_sorted(const ContainerCall& call) {
+  Sequence both;
+  std::ranges::set_intersection(call.sequence(0), call.sequence(1), std::back_inserter(both));
+  return call.make(both);
 }
 
 bool is_reserved_primitive(std::string_view name) {

@@ -48,6 +48,9 @@ struct ContainerCall {
   static std::optional<Value> test(bool condition) { return condition ? std::optional<Value>(0) : std::nullopt; }
 };
 
+// What both arguments have, sets or multisets alike: their sequences are ascending.
+std::optional<Value> intersect_sorted(const ContainerCall& call);
+
 // Appends the primitives of one container sort.
 class ContainerDefiner {
  public:

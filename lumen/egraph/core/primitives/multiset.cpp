@@ -48,12 +48,6 @@ std::optional<Value> contains(const Call& call, size_t all, size_t which, bool e
   return Call::test((count(call.sequence(all), call.args[which]) > 0) == expected);
 }
 
-std::optional<Value> intersection(const Call& call) {
-  Sequence all;
-  std::ranges::set_intersection(call.sequence(0), call.sequence(1), std::back_inserter(all));
-  return call.make(all);
-}
-
 std::optional<Value> sum(const Call& call) {
   Sequence all;
   std::ranges::merge(call.sequence(0), call.sequence(1), std::back_inserter(all));
@@ -125,7 +119,7 @@ void add_multiset_primitives(SortId sort, const std::vector<Sort>& sorts, std::v
          [](const Call& call) { return contains(call, 1, 0, true); });
   define("multiset-not-contains-swapped", {element, sort}, kUnit,
          [](const Call& call) { return contains(call, 1, 0, false); });
-  define("multiset-intersection", {sort, sort}, sort, &intersection);
+  define("multiset-intersection", {sort, sort}, sort, &intersect_sorted);
   define("multiset-sum", {sort, sort}, sort, &sum);
   define("multiset-reset-counts", {sort}, sort, &reset_counts);
   define("multiset-count", {sort, element}, kI64,

@@ -49,12 +49,6 @@ std::optional<Value> difference(const Call& call) {
   return call.make(all);
 }
 
-std::optional<Value> intersection(const Call& call) {
-  Sequence all;
-  std::ranges::set_intersection(call.sequence(0), call.sequence(1), std::back_inserter(all));
-  return call.make(all);
-}
-
 }  // namespace
 
 void add_set_primitives(SortId sort, const std::vector<Sort>& sorts, std::vector<Primitive>& primitives) {
@@ -70,7 +64,7 @@ void add_set_primitives(SortId sort, const std::vector<Sort>& sorts, std::vector
   define("set-get", {sort, kI64}, element, &get);
   define("set-union", {sort, sort}, sort, &unite);
   define("set-diff", {sort, sort}, sort, &difference);
-  define("set-intersect", {sort, sort}, sort, &intersection);
+  define("set-intersect", {sort, sort}, sort, &intersect_sorted);
 }
 
 }  // namespace lumen::egraph
