@@ -7,6 +7,7 @@
 
 namespace {
 
+using lumen::egraph::make_source;
 using lumen::egraph::Source;
 
 std::string print_all(const std::vector<lumen::egraph::Command>& commands) {
