@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "lumen/egraph/core/make_many.h"
+#include "lumen/egraph/core/many_rows.h"
 
 namespace lumen::egraph {
 
@@ -12,6 +12,8 @@ namespace {
 
 // Below this many matches in a block the threads cost more than they bring.
 constexpr size_t kManyMatches = 3072;
+// Matches whose memory accesses overlap.
+constexpr size_t kBatch = 256;
 
 class WriteContext final : public PrimitiveContext {
  public:
@@ -90,7 +92,7 @@ Applier::Applier(EGraph::State& state, const Head& head, RuleId rule, size_t mos
     }
     std::fill_n(lane(constant.reg), stride_, value);
   }
-  size_t widest = 1;
+  size_t widest = 2;  // unite
   for (const Head::Step& step : head.steps) widest = std::max(widest, step.args.size());
   keys_.resize(widest * stride_);
   width_ = head.inputs.size();
@@ -154,20 +156,24 @@ void Applier::make_keys(const Head::Step& step, size_t begin, size_t end) {
     if (!state_.holds_ids(sort)) {
       for (size_t i = begin; i < end; ++i) to[i * params] = from[i];
     } else {
-      for (size_t i = begin; i < end; ++i) state_.ids[sort].prefetch(from[i]);
       for (size_t i = begin; i < end; ++i) to[i * params] = state_.root_of(sort, from[i]);
     }
   }
   for (size_t i = begin; i < end; ++i) hashes_[i] = Table::hash(keys_.data() + i * params, params);
 }
 
+template <class Work>
+void Applier::in_batches(size_t count, const Work& work) {
+  if (state_.workers == nullptr || count < kManyMatches) return work(size_t{0}, count);
+  const size_t batches = (count + kBatch - 1) / kBatch;
+  state_.workers->run(batches, [&](size_t b) { work(b * kBatch, std::min(count, (b + 1) * kBatch)); });
+}
+
 void Applier::make(const Head::Step& step, size_t count) {
   const Table& table = state_.tables[step.target];
   Value* result = lane(step.result);
-  constexpr size_t kBatch = 256;
   if (state_.workers != nullptr && state_.trace == nullptr && count >= kManyMatches) {
-    const size_t batches = (count + kBatch - 1) / kBatch;
-    state_.workers->run(batches, [&](size_t b) { make_keys(step, b * kBatch, std::min(count, (b + 1) * kBatch)); });
+    in_batches(count, [&](size_t begin, size_t end) { make_keys(step, begin, end); });
     counts.rows += make_many(state_, step.target, keys_.data(), {hashes_.data(), count}, result);
     return;
   }
@@ -235,15 +241,24 @@ void Applier::unite(const Head::Step& step, size_t count) {
   const Value* a = lane(step.args[0]);
   const Value* b = lane(step.args[1]);
   UnionFind& ids = state_.ids[step.target];
-  for (size_t i = 0; i < count; ++i) {
-    ids.prefetch(a[i]);
-    ids.prefetch(b[i]);
+  if (state_.trace != nullptr) {
+    for (size_t i = 0; i < count; ++i) {
+      if (state_.unite(step.target, traced(step.args[0], i), traced(step.args[1], i), reason(i))) ++counts.unions;
+    }
+    return;
   }
+  // Most are one class already: only the others are united one after the other.
+  const auto find_roots = [&](size_t begin, size_t end) {
+    const UnionFind& fixed = ids;
+    for (size_t i = begin; i < end; ++i) {
+      keys_[2 * i] = fixed.find(a[i]);
+      keys_[2 * i + 1] = fixed.find(b[i]);
+    }
+  };
+  in_batches(count, find_roots);
   for (size_t i = 0; i < count; ++i) {
-    const bool merged = state_.trace == nullptr
-                            ? state_.unite(step.target, a[i], b[i], {})
-                            : state_.unite(step.target, traced(step.args[0], i), traced(step.args[1], i), reason(i));
-    if (merged) ++counts.unions;
+    if (keys_[2 * i] == keys_[2 * i + 1]) continue;
+    if (state_.unite(step.target, keys_[2 * i], keys_[2 * i + 1], {})) ++counts.unions;
   }
 }
 

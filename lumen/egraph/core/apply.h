@@ -32,10 +32,13 @@ class Applier {
   ApplyCounts counts;
 
  private:
-  static constexpr size_t kBlock = 4096;
+  static constexpr size_t kBlock = 16384;
   Value* lane(uint32_t reg) { return regs_.data() + reg * stride_; }
   bool run(const Head::Step& step, size_t count);
   void make(const Head::Step& step, size_t count);
+  // Calls work(begin, end) for parts of the block, by all threads when it is large.
+  template <class Work>
+  void in_batches(size_t count, const Work& work);
   void make_keys(const Head::Step& step, size_t begin, size_t end);
   Value trace_made(const Head::Step& step, std::span<const Value> args, Value id, size_t lane, bool fresh);
   bool read(const Head::Step& step, size_t count);

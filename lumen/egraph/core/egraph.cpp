@@ -42,6 +42,10 @@ void EGraph::State::canonicalize(const TableDecl& decl, Value* args) {
   for (size_t i = 0; i < decl.params.size(); ++i) args[i] = find(decl.params[i], args[i]);
 }
 
+void EGraph::State::mark_facts(Query& query) const {
+  for (Atom& atom : query.atoms) atom.fact = tables[atom.table].decl.result == kUnit;
+}
+
 bool EGraph::State::unite(SortId sort, Value a, Value b, const Reason& reason) {
   if (!ids[sort].unite(a, b)) return false;
   ++changes;
@@ -68,23 +72,34 @@ uint64_t EGraph::State::live_rows() const {
 }
 
 void EGraph::State::catch_up_indexes() {
-  std::vector<std::pair<TableId, uint32_t>> behind;
+  struct Behind {
+    TableId table;
+    uint64_t columns;
+    Row rows;
+  };
+  std::vector<Behind> behind;
   size_t rows = 0;
   for (TableId t = 0; t < tables.size(); ++t) {
-    for (uint32_t c = 0; c < tables[t].columns(); ++c) {
-      const Index* index = tables[t].index(c);
-      if (index == nullptr || index->reach == tables[t].rows()) continue;
-      behind.emplace_back(t, c);
-      rows += tables[t].rows() - index->reach;
-    }
+    tables[t].for_each_index([&](uint64_t columns, Index& index) {
+      index.settled = true;
+      if (index.reach == tables[t].rows()) return;
+      behind.push_back({t, columns, tables[t].rows() - index.reach});
+      rows += behind.back().rows;
+    });
   }
-  for (Table& table : tables) table.catch_up_composites();
   const auto catch_up = [&](size_t i) {
-    const auto [t, c] = behind[i];
-    Table& table = tables[t];
-    table.catch_up(c, table.rows(), range_of(table.decl.column_sort(c)));
+    Table& table = tables[behind[i].table];
+    const uint64_t columns = behind[i].columns;
+    if (!std::has_single_bit(columns)) {
+      table.catch_up_composite(columns, table.rows());
+      return;
+    }
+    const uint32_t column = static_cast<uint32_t>(std::countr_zero(columns));
+    table.catch_up(column, table.rows(), range_of(table.decl.column_sort(column)));
   };
   if (workers != nullptr && rows > 10000) {
+    // The largest first: the threads end at about the same time.
+    std::stable_sort(behind.begin(), behind.end(), [](const Behind& a, const Behind& b) { return a.rows > b.rows; });
     workers->run(behind.size(), catch_up);
   } else {
     for (size_t i = 0; i < behind.size(); ++i) catch_up(i);
@@ -149,6 +164,7 @@ uint32_t EGraph::add_global(SortId sort, Value value) {
 }
 
 RuleId EGraph::add_rule(Rule rule) {
+  state_->mark_facts(rule.query);
   state_->rules.push_back(std::make_unique<RuleState>(std::move(rule)));
   return static_cast<RuleId>(state_->rules.size() - 1);
 }
@@ -233,7 +249,9 @@ Expected<std::optional<std::vector<Value>>> EGraph::first_match(const Query& que
   LUMEN_TRY(rebuild());
   State& s = *state_;
   s.catch_up_indexes();
-  const Plan plan(query);
+  Query marked = query;
+  s.mark_facts(marked);
+  const Plan plan(marked);
   std::vector<Row> limits;
   for (const Table& table : s.tables) limits.push_back(table.rows());
   SearchShared shared{s, plan, constant_values(plan, [&](uint32_t g) { return global(g); }), {}, false, &limits};

@@ -34,7 +34,7 @@ struct RunOptions {
   bool seminaive = true;  // false: every rule matches everything at every run
   // With several threads, a join is shared between them when its first step looks at more rows than this; tests lower
   // it to reach the threads with small tables.
-  size_t parallel_from = 8192;
+  size_t parallel_from = 1024;
   Limits limits;
 };
 

@@ -1,19 +1,27 @@
-// GrowArray: a vector of plain data for large tables. Growing does not copy (realloc moves pages of large blocks), new
-// elements are not initialised, and large blocks ask for huge pages.
+// GrowArray: a vector of plain data for large tables. Growing does not copy large arrays, new elements are not
+// initialised, the data starts at a cache line, and memory is asked of the system in steps rather than page by page.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <new>
 #include <type_traits>
 #include <utility>
 
 namespace lumen::egraph {
 
-// Grows or frees a block of malloc; asks for huge pages when it is large.
-void* grow_block(void* block, size_t bytes);
-void free_block(void* block);
+// A small block is of malloc; a large one a mapping that reserves more addresses than it uses, to grow in place.
+struct Block {
+  void* data = nullptr;
+  size_t ready = 0;     // bytes that may be used
+  size_t reserved = 0;  // bytes of addresses; 0: a small block
+
+  // At least `bytes` become ready; of what was there `used` bytes are kept.
+  void grow(size_t bytes, size_t used);
+  void release();
+  // In place of what was there: at least `bytes`, all zero.
+  void reset_to_zero(size_t bytes);
+};
 
 template <class T>
 class GrowArray {
@@ -26,66 +34,62 @@ class GrowArray {
   GrowArray& operator=(const GrowArray& other) {
     if (this == &other) return *this;
     resize(other.size_);
-    if (size_ > 0) std::memcpy(data_, other.data_, size_ * sizeof(T));
+    if (size_ > 0) std::memcpy(block_.data, other.block_.data, size_ * sizeof(T));
     return *this;
   }
   GrowArray& operator=(GrowArray&& other) noexcept {
     swap(other);
     return *this;
   }
-  ~GrowArray() { free_block(data_); }
+  ~GrowArray() { block_.release(); }
 
   size_t size() const { return size_; }
-  size_t bytes() const { return capacity_ * sizeof(T); }
-  T* data() { return data_; }
-  const T* data() const { return data_; }
-  T& operator[](size_t i) { return data_[i]; }
-  const T& operator[](size_t i) const { return data_[i]; }
+  size_t bytes() const { return block_.ready; }
+  T* data() { return static_cast<T*>(block_.data); }
+  const T* data() const { return static_cast<const T*>(block_.data); }
+  T& operator[](size_t i) { return data()[i]; }
+  const T& operator[](size_t i) const { return data()[i]; }
 
-  void push_back(T value) {
-    if (size_ == capacity_) reserve(size_ + 1);
-    data_[size_++] = value;
-  }
+  void push_back(T value) { *append(1) = value; }
   // Room for `count` more at the end; returns where they start.
   T* append(size_t count) {
-    if (size_ + count > capacity_) reserve(size_ + count);
-    T* at = data_ + size_;
+    if ((size_ + count) * sizeof(T) > block_.ready) block_.grow((size_ + count) * sizeof(T), size_ * sizeof(T));
+    T* at = data() + size_;
     size_ += count;
     return at;
   }
   // New elements are not initialised.
   void resize(size_t size) {
-    if (size > capacity_) reserve(size);
-    size_ = size;
+    if (size > size_) {
+      append(size - size_);
+    } else {
+      size_ = size;
+    }
   }
   // New elements are `fill`.
   void resize(size_t size, T fill) {
     const size_t old = size_;
     resize(size);
-    for (size_t i = old; i < size; ++i) data_[i] = fill;
+    for (size_t i = old; i < size; ++i) data()[i] = fill;
+  }
+  // `size` elements whose bytes are all zero.
+  void reset_to_zero(size_t size) {
+    block_.reset_to_zero(size * sizeof(T));
+    size_ = size;
   }
   void clear() {
-    free_block(data_);
-    data_ = nullptr;
-    size_ = capacity_ = 0;
+    block_.release();
+    size_ = 0;
   }
 
  private:
-  void reserve(size_t size) {
-    size_t capacity = capacity_ + capacity_ / 2 < size ? size : capacity_ + capacity_ / 2;
-    if (capacity < 8) capacity = 8;
-    data_ = static_cast<T*>(grow_block(data_, capacity * sizeof(T)));
-    capacity_ = capacity;
-  }
   void swap(GrowArray& other) noexcept {
-    std::swap(data_, other.data_);
+    std::swap(block_, other.block_);
     std::swap(size_, other.size_);
-    std::swap(capacity_, other.capacity_);
   }
 
-  T* data_ = nullptr;
+  Block block_;
   size_t size_ = 0;
-  size_t capacity_ = 0;
 };
 
 }  // namespace lumen::egraph

@@ -16,6 +16,7 @@ Plan::Plan(const Query& query) : query_(&query), registers_(query.variables) {
   for (const Atom& atom : query.atoms) {
     std::vector<uint32_t>& columns = atom_registers_.emplace_back();
     for (const Slot& slot : atom.slots) columns.push_back(register_of(slot));
+    if (atom.fact) columns.back() = kNone;
   }
   for (const PrimitiveCall& call : query.calls) {
     BoundCall& bound = calls_.emplace_back();
@@ -67,7 +68,7 @@ void Plan::add_steps(Node& node) const {
   for (uint32_t a = 0; a < atoms(); ++a) {
     if (test(node.joined, a)) continue;
     const std::span<const uint32_t> columns = atom_registers_[a];
-    const auto is_bound = [&](uint32_t reg) { return bool{node.bound[reg]}; };
+    const auto is_bound = [&](uint32_t reg) { return reg != kNone && node.bound[reg]; };
     if (std::all_of(columns.begin(), columns.end() - 1, is_bound)) {
       lookups.push_back(a);
     } else if (std::any_of(columns.begin(), columns.end(), is_bound)) {
@@ -93,6 +94,7 @@ void Plan::add_step(Node& node, uint32_t atom) const {
   step.lookup = true;
   for (uint32_t c = 0; c < columns.size(); ++c) {
     const uint32_t reg = columns[c];
+    if (reg == kNone) continue;
     if (node.bound[reg]) {
       step.bound.push_back({c, reg});
       continue;

@@ -81,7 +81,7 @@ class Plan {
   };
   std::span<const Constant> constants() const { return constants_; }
   std::span<const BoundCall> root_calls() const { return root_calls_; }
-  // The registers of atom `a`, by column.
+  // The registers of atom `a`, by column; kNone for the result of a fact.
   std::span<const uint32_t> columns(size_t a) const { return atom_registers_[a]; }
   bool include_subsumed() const { return query_->include_subsumed; }
 

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "lumen/egraph/core/apply.h"
+#include "lumen/egraph/core/many_rows.h"
 #include "lumen/egraph/core/state.h"
 
 namespace lumen::egraph {
@@ -21,9 +22,9 @@ namespace {
 
 // Below this many rows a scan is cheaper than looking anything up.
 constexpr Row kSmallTable = 256;
-// Rows canonicalised together by several threads, and by one.
-constexpr size_t kBatch = 4096;
-constexpr size_t kPrefetchBatch = 64;
+// Rows canonicalised together, and by one thread.
+constexpr size_t kBatch = 16384;
+constexpr size_t kPiece = 256;
 // Rows that a thread scans in one go.
 constexpr Row kScanPiece = 8192;
 
@@ -219,16 +220,13 @@ void EGraph::State::rebuild_table(TableId table, const std::vector<std::vector<V
         }
       }
     }
+    std::sort(affected.begin(), affected.end());
+    affected.erase(std::unique(affected.begin(), affected.end()), affected.end());
   }
   const auto scan = [&](Row from, Row to, std::vector<Row>& found) {
-    constexpr Row kAhead = 8;
     const Table& t = tables[table];
     for (Row r = from; r < to; ++r) {
       const Value* row = t.row(r);
-      if (r + kAhead < to) {
-        const Value* soon = t.row(r + kAhead);
-        for (const auto& [column, sort] : columns) ids[sort].prefetch(soon[column]);
-      }
       if (row[t.params] == kNone) continue;
       for (const auto& [column, sort] : columns) {
         if (ids[sort].is_root(row[column])) continue;
@@ -255,16 +253,17 @@ void EGraph::State::rebuild_table(TableId table, const std::vector<std::vector<V
 void EGraph::State::rebuild_rows(TableId table, std::span<const Row> rows) {
   const Table& t = tables[table];
   const uint32_t params = t.params;
-  std::vector<Value>& forms = scratch;
-  std::vector<uint64_t>& hashes = scratch_hashes;
-  forms.resize(rows.size() * params);
-  hashes.resize(rows.size());
-  const size_t pieces = (rows.size() + kPrefetchBatch - 1) / kPrefetchBatch;
+  scratch_keys.resize(rows.size() * params);
+  scratch_results.resize(rows.size());
+  scratch_hashes.resize(rows.size());
+  const size_t pieces = (rows.size() + kPiece - 1) / kPiece;
   const auto prepare = [&](size_t piece) {
-    for (size_t i = piece * kPrefetchBatch; i < std::min(rows.size(), (piece + 1) * kPrefetchBatch); ++i) {
-      Value* form = forms.data() + i * params;
-      for (uint32_t p = 0; p < params; ++p) form[p] = root_of(t.decl.params[p], t.row(rows[i])[p]);
-      hashes[i] = Table::hash(form, params);
+    for (size_t i = piece * kPiece; i < std::min(rows.size(), (piece + 1) * kPiece); ++i) {
+      const Value* row = t.row(rows[i]);
+      Value* key = scratch_keys.data() + i * params;
+      for (uint32_t p = 0; p < params; ++p) key[p] = root_of(t.decl.params[p], row[p]);
+      scratch_results[i] = root_of(t.decl.result, row[params]);
+      scratch_hashes[i] = Table::hash(key, params);
     }
   };
   if (workers != nullptr && pieces > 4) {
@@ -272,14 +271,13 @@ void EGraph::State::rebuild_rows(TableId table, std::span<const Row> rows) {
   } else {
     for (size_t piece = 0; piece < pieces; ++piece) prepare(piece);
   }
-  for (size_t begin = 0; begin < rows.size(); begin += kPrefetchBatch) {
-    const size_t end = std::min(rows.size(), begin + kPrefetchBatch);
-    for (size_t i = begin; i < end; ++i) t.prefetch(hashes[i]);
-    for (size_t i = begin; i < end; ++i) t.prefetch_row(hashes[i]);
-    for (size_t i = begin; i < end; ++i) {
-      // Dead: listed twice, or replaced when an earlier row of the batch was.
-      if (!t.dead(rows[i])) replace_row(table, rows[i], forms.data() + i * params, hashes[i]);
-    }
+  if (trace == nullptr && !t.any_subsumed() && (t.decl.constructor || t.decl.relation)) {
+    replace_many(*this, table, rows, scratch_keys.data(), scratch_hashes, scratch_results.data());
+    return;
+  }
+  for (size_t i = 0; i < rows.size(); ++i) {
+    // Dead: replaced when an earlier row was.
+    if (!t.dead(rows[i])) replace_row(table, rows[i], scratch_keys.data() + i * params, scratch_hashes[i]);
   }
 }
 

@@ -30,6 +30,7 @@ struct Slot {
 struct Atom {
   TableId table = 0;
   std::vector<Slot> slots;  // as many as the table has columns: the arguments, then the result
+  bool fact = false;        // the result can only be (): nothing to compare. The engine sets it.
 };
 
 // primitive(args...) = result. In a body the result is bound, or compared when it is bound already.

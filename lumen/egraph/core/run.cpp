@@ -20,9 +20,10 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 
 // Candidates of a first join that are one piece of work for a thread; fewer when there would be too few pieces.
 constexpr size_t kChunk = 2048;
-constexpr size_t kFewestPieces = 5;
-// Values that the threads may find before they are applied.
-constexpr size_t kWaveValues = size_t{1} << 23;
+constexpr size_t kFewestPieces = 16;
+// Values that the threads may find, in so many pieces, before they are applied.
+constexpr size_t kWaveValues = size_t{1} << 22;
+constexpr size_t kWavePieces = 64;
 
 // The rows each atom may match in one pass over a rule. Semi-naive evaluation makes one pass per atom with new rows:
 // that atom takes the new rows, those before it the old ones, those after it all; every match with a new row is found
@@ -256,14 +257,15 @@ bool Iteration::run_parallel(RuleId id, const SearchShared& shared, const Search
   const size_t chunk = std::clamp<size_t>(count / kFewestPieces, 1, kChunk);
   const size_t chunks = (count + chunk - 1) / chunk;
   GrowArray<Value> waiting;
+  struct Piece {
+    GrowArray<Value> matches;
+    size_t found = 0;
+    bool finished = false;
+    bool timed_out = false;
+  };
+  std::vector<Piece> all_pieces(std::min(chunks, kWavePieces));  // their memory serves for every wave
   for (size_t done = 0; done < chunks;) {
-    struct Piece {
-      GrowArray<Value> matches;
-      size_t found = 0;
-      bool finished = false;
-      bool timed_out = false;
-    };
-    std::vector<Piece> pieces(std::min<size_t>(chunks - done, 1024));
+    const std::span<Piece> pieces = std::span(all_pieces).first(std::min(chunks - done, kWavePieces));
     std::atomic<size_t> next = 0;
     std::atomic<size_t> values = 0;
     const auto work = [&] {
@@ -275,6 +277,8 @@ bool Iteration::run_parallel(RuleId id, const SearchShared& shared, const Search
         search.set_frozen(true);
         const size_t begin = (done + mine) * chunk;
         Piece& piece = pieces[mine];
+        search.matches = std::move(piece.matches);
+        search.matches.resize(0);
         piece.finished = search.run(begin, std::min(begin + chunk, count)) && !search.needs_serial;
         piece.timed_out = search.timed_out;
         piece.found = search.found;

@@ -60,7 +60,8 @@ struct EGraph::State {
   size_t changes = 0;                // rows added, changed, killed or subsumed so far: tells whether a run did anything
   std::unique_ptr<Trace> trace;      // null unless tracing
   std::unique_ptr<Workers> workers;  // null unless a run may use several threads
-  std::vector<Value> scratch;        // rebuild_rows
+  std::vector<Value> scratch_keys;   // rebuild_rows
+  std::vector<Value> scratch_results;
   std::vector<uint64_t> scratch_hashes;
   std::string failure;  // of an action or a merge: what stops the run
 
@@ -97,6 +98,7 @@ struct EGraph::State {
     return row[t.params];
   }
   bool unite(SortId sort, Value a, Value b, const Reason& reason);
+  void mark_facts(Query& query) const;
   void stage(PendingChange::Kind kind, TableId table, std::span<const Value> values);
 
   // Does what is pending, makes tables and containers congruent, and forgets the log of merges. Fails with `failure`.
@@ -120,7 +122,7 @@ struct EGraph::State {
   std::optional<Value> run_merge(TableId table, Value old_value, Value new_value);
   void rebuild_containers();
   void rebuild_table(TableId table, const std::vector<std::vector<Value>>& displaced);
-  // Brings rows to their canonical form; together, so that their memory accesses overlap.
+  // Brings live rows, each given once, to their canonical form; together, so that their memory accesses overlap.
   void rebuild_rows(TableId table, std::span<const Row> rows);
   void replace_row(TableId table, Row r, const Value* args, uint64_t h);
 };

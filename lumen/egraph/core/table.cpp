@@ -2,21 +2,21 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 
 namespace lumen::egraph {
 
 Table::Table(TableDecl declaration)
     : decl(std::move(declaration)), params(static_cast<uint32_t>(decl.params.size())), indexes_(params + 1) {
-  set_capacity(8);
+  set_room(8);
 }
 
-void Table::set_capacity(uint64_t capacity) {
-  slots_.clear();
-  slots_.resize(capacity, kFree);
-  mask_ = capacity - 1;
-  mask_bits_ = static_cast<uint32_t>(std::countr_zero(capacity));
-  part_mask_ = capacity < 256 * kParts ? mask_ : capacity / kParts - 1;
+// Slots for two and a half times so many rows.
+void Table::set_room(uint64_t rows) {
+  uint64_t count = rows * 10 / 3 / kSlots + 1;  // 0.3 of the slots are used by `rows`
+  if (count >= 256) count = (count + kParts - 1) / kParts * kParts;
+  groups_.reset_to_zero(count);
+  part_groups_ = count < 256 ? count : count / kParts;
+  room_ = count * kSlots * 3 / 4;
 }
 
 Table::Table(const Table& other)
@@ -25,10 +25,9 @@ Table::Table(const Table& other)
       rows_(other.rows_),
       live_(other.live_),
       subsumed_(other.subsumed_),
-      slots_(other.slots_),
-      mask_(other.mask_),
-      part_mask_(other.part_mask_),
-      mask_bits_(other.mask_bits_),
+      groups_(other.groups_),
+      part_groups_(other.part_groups_),
+      room_(other.room_),
       used_(other.used_),
       indexes_(other.indexes_.size()) {}
 
@@ -52,22 +51,41 @@ void Table::reenter(Row r) {
   if (place(row(r), hash(row(r), params), r, rows(), nullptr).was_free) ++used_;
 }
 
-void Table::grow_slots(uint64_t more) {
-  set_capacity(std::bit_ceil(std::max<uint64_t>(8, (live_ + more) * 2)));
+void Table::grow_slots(uint64_t more, Workers* workers) {
+  set_room(live_ + more);
   used_ = live_;
+  if (workers != nullptr && part_groups_ != groups_.size()) {
+    const size_t parts = std::min<size_t>(2 * std::bit_ceil(workers->threads()), kParts);
+    workers->run(parts, [&](size_t part) { enter_all(part, parts); });
+  } else {
+    enter_all(0, 1);
+  }
+}
+
+// Enters the live rows of a part.
+void Table::enter_all(size_t part, size_t parts) {
   constexpr Row kBatch = 32;
   std::array<uint64_t, kBatch> hashes;
-  for (Row first = 0; first < rows(); first += kBatch) {
-    const Row count = std::min(kBatch, rows() - first);
-    for (Row i = 0; i < count; ++i) {
-      hashes[i] = hash(row(first + i), params);
-      prefetch(hashes[i]);
+  std::array<Row, kBatch> batch;
+  const Row end = rows();
+  for (Row r = 0; r < end;) {
+    Row count = 0;
+    for (; r < end && count < kBatch; ++r) {
+      hashes[count] = hash(row(r), params);
+      batch[count] = r;
+      count += static_cast<Row>(!dead(r)) & static_cast<Row>(Table::part(hashes[count], parts) == part);  // no branch
     }
+    for (Row i = 0; i < count; ++i) prefetch(hashes[i]);
     for (Row i = 0; i < count; ++i) {
-      if (dead(first + i)) continue;
-      uint64_t at = hashes[i] & mask_;
-      while (slots_[at] != kFree) at = following(at);
-      slots_[at] = (hashes[i] >> 32 << 32) | (first + i);
+      uint64_t at = group_of(hashes[i]);
+      uint32_t free = matching(groups_[at], kFree);
+      while (free == 0) {
+        at = following(at);
+        free = matching(groups_[at], kFree);
+      }
+      const uint32_t slot = static_cast<uint32_t>(std::countr_zero(free));
+      groups_[at].tags[slot] = tag_of(hashes[i]);
+      groups_[at].rows[slot] = batch[i];
     }
   }
 }
@@ -107,10 +125,6 @@ const Index& Table::catch_up_composite(uint64_t columns, Row end) {
   return index;
 }
 
-void Table::catch_up_composites() {
-  for (const Composite& composite : composites_) catch_up_composite(composite.columns, rows());
-}
-
 void Table::drop_indexes() {
   composites_.clear();
   for (std::unique_ptr<Index>& index : indexes_) index.reset();
@@ -132,11 +146,11 @@ void Table::compact(std::span<Row> moved) {
   while (next < moved.size()) moved[next++] = to;
   rows_.resize(size_t{to} * columns());
   drop_indexes();
-  grow_slots(0);
+  grow_slots(0, nullptr);
 }
 
 size_t Table::bytes() const {
-  size_t sum = rows_.bytes() + slots_.bytes() + subsumed_.capacity() * sizeof(uint64_t);
+  size_t sum = rows_.bytes() + groups_.bytes() + subsumed_.capacity() * sizeof(uint64_t);
   for (const std::unique_ptr<Index>& index : indexes_) {
     if (index != nullptr) sum += index->bytes();
   }

@@ -2,6 +2,12 @@
 // is dead. Arguments are unique among live rows: a hash table finds a row by them.
 #pragma once
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#include <array>
+#include <bit>
 #include <memory>
 #include <optional>
 #include <span>
@@ -11,6 +17,7 @@
 #include "lumen/egraph/core/index.h"
 #include "lumen/egraph/core/rule.h"
 #include "lumen/egraph/core/value.h"
+#include "lumen/egraph/core/workers.h"
 
 namespace lumen::egraph {
 
@@ -46,20 +53,25 @@ class Table {
     if (i < count) h = fold(h ^ args[i], 0x4b33a62ed433d4a3u);
     return h;
   }
-  void prefetch(uint64_t h) const { __builtin_prefetch(slots_.data() + (h & mask_)); }
-  // Reads the slot (prefetched before) and prefetches the row that is probably meant.
+  void prefetch(uint64_t h) const { __builtin_prefetch(&groups_[group_of(h)]); }
+  // Reads the group (prefetched before) and prefetches the row that is probably meant.
   void prefetch_row(uint64_t h, Row below = kNone) const {
-    const Row r = static_cast<Row>(slots_[h & mask_]);
+    const Group& group = groups_[group_of(h)];
+    const uint32_t same = matching(group, tag_of(h));
+    if (same == 0) return;
+    const Row r = group.rows[std::countr_zero(same)];
     if (r < below) __builtin_prefetch(row(r));
   }
   // The live row with these arguments, or kNone.
   Row find(const Value* args, uint64_t h) const {
-    for (uint64_t at = h & mask_;; at = following(at)) {
-      const uint64_t slot = slots_[at];
-      if (slot == kFree) return kNone;
-      if (static_cast<uint32_t>(slot >> 32) != static_cast<uint32_t>(h >> 32)) continue;
-      const Row r = static_cast<Row>(slot);
-      if (same_args(row(r), args)) return dead(r) ? kNone : r;
+    const uint8_t tag = tag_of(h);
+    for (uint64_t at = group_of(h);; at = following(at)) {
+      const Group& group = groups_[at];
+      for (uint32_t same = matching(group, tag); same != 0; same &= same - 1) {
+        const Row r = group.rows[std::countr_zero(same)];
+        if (same_args(row(r), args)) return dead(r) ? kNone : r;
+      }
+      if (matching(group, kFree) != 0) return kNone;
     }
   }
   Row find(const Value* args) const { return find(args, hash(args, params)); }
@@ -68,38 +80,43 @@ class Table {
   // Enters row `r`, whose arguments were changed in place; no other live row has them.
   void reenter(Row r);
 
-  // ---- finding or entering; also by several threads at once, see make_many.h
+  // ---- finding or entering; also by several threads at once, see many_rows.h
 
   // The slots fall into `parts` (a power of two, at most kParts) that do not touch each other; which one a hash is in.
   static constexpr uint64_t kParts = 16;
-  size_t part(uint64_t h, size_t parts) const { return ((h & mask_) * parts) >> mask_bits_; }
-  // Room for so many more rows, so that what follows does not move slots.
-  void reserve(size_t more) {
-    if ((used_ + more + 1) * 8 > (mask_ + 1) * 5) grow_slots(more);
+  static size_t part(uint64_t h, size_t parts) { return ((h >> 32) * parts) >> 32; }
+  // Room for so many more rows, so that what follows does not move slots. `workers` may be null.
+  void reserve(size_t more, Workers* workers = nullptr) {
+    if (used_ + more > room_) grow_slots(more, workers);
   }
   struct Place {
     Row row;  // that has the arguments: in the table, or `base` + the number of a row that is being made
-    uint64_t slot;
     bool fresh;     // taken for `candidate` just now
     bool was_free;  // and the slot was not in use before
+    uint64_t slot;
   };
   // Finds the row, or enters `candidate` (base + its number; its arguments are at keys[number * params]). Threads may
   // do so at the same time in different parts.
   Place place(const Value* args, uint64_t h, Row candidate, Row base, const Value* keys) {
-    const uint64_t slot = (h >> 32 << 32) | candidate;
-    for (uint64_t at = h & mask_;; at = following(at)) {
-      if (slots_[at] == kFree) {
-        slots_[at] = slot;
-        return {candidate, at, true, true};
+    const uint8_t tag = tag_of(h);
+    for (uint64_t at = group_of(h);; at = following(at)) {
+      Group& group = groups_[at];
+      for (uint32_t same = matching(group, tag); same != 0; same &= same - 1) {
+        const uint32_t i = static_cast<uint32_t>(std::countr_zero(same));
+        const Row r = group.rows[i];
+        if (r >= base) {
+          if (same_args(keys + size_t{r - base} * params, args)) return {r, false, false, slot_of(at, i)};
+        } else if (same_args(row(r), args)) {
+          if (!dead(r)) return {r, false, false, slot_of(at, i)};
+          group.rows[i] = candidate;
+          return {candidate, true, false, slot_of(at, i)};
+        }
       }
-      if (slots_[at] >> 32 != h >> 32) continue;
-      const Row r = static_cast<Row>(slots_[at]);
-      if (r >= base) {
-        if (same_args(keys + size_t{r - base} * params, args)) return {r, at, false, false};
-      } else if (same_args(row(r), args)) {
-        if (!dead(r)) return {r, at, false, false};
-        slots_[at] = slot;
-        return {candidate, at, true, false};
+      if (const uint32_t free = matching(group, kFree); free != 0) {
+        const uint32_t i = static_cast<uint32_t>(std::countr_zero(free));
+        group.tags[i] = tag;
+        group.rows[i] = candidate;
+        return {candidate, true, true, slot_of(at, i)};
       }
     }
   }
@@ -109,11 +126,13 @@ class Table {
     used_ += used;
     return rows_.append(count * columns());
   }
-  void settle(uint64_t slot, Row row) { slots_[slot] = (slots_[slot] >> 32 << 32) | row; }
+  // So many rows were killed by writing kNone to them.
+  void forget(Row count) { live_ -= count; }
+  void settle(uint64_t slot, Row row) { groups_[slot / 16].rows[slot % 16] = row; }
 
   void kill(Row r) {
     row(r)[params] = kNone;
-    --live_;
+    forget(1);
   }
 
   // ---- by column
@@ -130,7 +149,14 @@ class Table {
     return nullptr;
   }
   const Index& catch_up_composite(uint64_t columns, Row end);
-  void catch_up_composites();
+  // Calls each(columns, index), the columns as bits.
+  template <class Each>
+  void for_each_index(const Each& each) {
+    for (uint32_t c = 0; c < columns(); ++c) {
+      if (indexes_[c] != nullptr) each(uint64_t{1} << c, *indexes_[c]);
+    }
+    for (const Composite& composite : composites_) each(composite.columns, *composite.index);
+  }
   static Value composite_key(std::span<const Value> values) {
     const uint64_t h = hash(values.data(), static_cast<uint32_t>(values.size()));
     return static_cast<Value>(h ^ h >> 32) & 0x7fffffff;
@@ -143,7 +169,31 @@ class Table {
   size_t bytes() const;
 
  private:
-  static constexpr uint64_t kFree = ~uint64_t{0};
+  // A cache line of slots. A slot has a byte of the hash (0: free) and a row.
+  static constexpr uint32_t kSlots = 12;
+  struct alignas(64) Group {
+    std::array<uint8_t, 16> tags;  // the last four are not used
+    std::array<Row, kSlots> rows;
+  };
+  static constexpr uint8_t kFree = 0;
+  static uint8_t tag_of(uint64_t h) {
+    const uint8_t tag = static_cast<uint8_t>(h);
+    return tag == kFree ? uint8_t{1} : tag;
+  }
+  uint64_t group_of(uint64_t h) const { return ((h >> 32) * groups_.size()) >> 32; }
+  static uint64_t slot_of(uint64_t group, uint32_t i) { return group * 16 + i; }
+  // The slots with this tag, as bits.
+  static uint32_t matching(const Group& group, uint8_t tag) {
+#if defined(__SSE2__)
+    const __m128i tags = _mm_load_si128(reinterpret_cast<const __m128i*>(group.tags.data()));
+    const __m128i same = _mm_cmpeq_epi8(tags, _mm_set1_epi8(static_cast<char>(tag)));
+    return static_cast<uint32_t>(_mm_movemask_epi8(same)) & ((1u << kSlots) - 1);
+#else
+    uint32_t same = 0;
+    for (uint32_t i = 0; i < kSlots; ++i) same |= static_cast<uint32_t>(group.tags[i] == tag) << i;
+    return same;
+#endif
+  }
   static uint64_t fold(uint64_t a, uint64_t b) {
     const unsigned __int128 product = static_cast<unsigned __int128>(a) * b;
     return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
@@ -154,18 +204,20 @@ class Table {
     }
     return true;
   }
-  // Probing stays in the part of the first slot.
-  uint64_t following(uint64_t at) const { return (at & ~part_mask_) | ((at + 1) & part_mask_); }
-  void set_capacity(uint64_t capacity);
-  void grow_slots(uint64_t more);
+  // Probing stays in the part of the first group.
+  uint64_t following(uint64_t group) const {
+    return (group + 1) % part_groups_ != 0 ? group + 1 : group + 1 - part_groups_;
+  }
+  void set_room(uint64_t rows);
+  void grow_slots(uint64_t more, Workers* workers);
+  void enter_all(size_t part, size_t parts);
 
   GrowArray<Value> rows_;
   Row live_ = 0;
   std::vector<uint64_t> subsumed_;  // bits by row; empty while there are none
-  GrowArray<uint64_t> slots_;       // high half: high half of the hash; low half: the row
-  uint64_t mask_ = 0;
-  uint64_t part_mask_ = 0;  // of a kParts-th of the slots, or of all when there are few
-  uint32_t mask_bits_ = 0;
+  GrowArray<Group> groups_;
+  uint64_t part_groups_ = 0;  // groups in a kParts-th of the slots, or all when there are few
+  uint64_t room_ = 0;         // slots that may be used before there must be more
   uint64_t used_ = 0;
   std::vector<std::unique_ptr<Index>> indexes_;  // by column
   struct Composite {

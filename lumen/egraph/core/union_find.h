@@ -2,6 +2,7 @@
 // depend on the order of merges. Ids that stopped being representatives are logged for the rebuild.
 #pragma once
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -12,16 +13,13 @@ namespace lumen::egraph {
 
 class UnionFind {
  public:
-  Value add() {
-    const Value id = static_cast<Value>(parent_.size());
-    parent_.push_back(id);
-    return id;
-  }
+  Value add() { return add_many(1); }
   // `count` new ids; the first of them.
   Value add_many(size_t count) {
     const Value first = static_cast<Value>(parent_.size());
     Value* at = parent_.append(count);
     for (size_t i = 0; i < count; ++i) at[i] = first + static_cast<Value>(i);
+    if (parent_.size() > stale_.size() * 64) stale_.resize(std::max(parent_.size() / 64 + 1, stale_.size() * 2), 0);
     return first;
   }
   // At least `size` ids; for sorts whose values are made elsewhere (containers).
@@ -30,8 +28,9 @@ class UnionFind {
   }
   size_t size() const { return parent_.size(); }
 
-  bool is_root(Value id) const { return parent_[id] == id; }
+  bool is_root(Value id) const { return (stale_[id / 64] >> (id % 64) & 1) == 0; }
   Value find(Value id) {
+    if (is_root(id)) return id;
     while (parent_[id] != id) {
       parent_[id] = parent_[parent_[id]];
       id = parent_[id];
@@ -39,6 +38,7 @@ class UnionFind {
     return id;
   }
   Value find(Value id) const {
+    if (is_root(id)) return id;
     while (parent_[id] != id) id = parent_[id];
     return id;
   }
@@ -54,13 +54,13 @@ class UnionFind {
     b = find(b);
     if (a == b) return false;
     if (b < a) std::swap(a, b);
-    parent_[b] = a;
-    displaced_.push_back(b);
+    redirect(b, a);
     return true;
   }
   // `id`, a root, is `to` from now on; for containers, whose new contents may have any number.
   void redirect(Value id, Value to) {
     parent_[id] = to;
+    stale_[id / 64] |= uint64_t{1} << (id % 64);
     displaced_.push_back(id);
   }
 
@@ -71,10 +71,14 @@ class UnionFind {
     merges_ += displaced_.size();
     displaced_.clear();
   }
-  size_t bytes() const { return parent_.bytes() + displaced_.capacity() * sizeof(Value); }
+  size_t bytes() const {
+    return parent_.bytes() + displaced_.capacity() * sizeof(Value) + stale_.capacity() * sizeof(uint64_t);
+  }
 
  private:
   GrowArray<Value> parent_;
+  // By id: it is no representative. The same as parent_[id] != id, in bits that stay in the nearest caches.
+  std::vector<uint64_t> stale_;
   std::vector<Value> displaced_;
   size_t merges_ = 0;  // taken off the log so far
 };
