@@ -92,7 +92,7 @@ Applier::Applier(EGraph::State& state, const Head& head, RuleId rule, size_t mos
     }
     std::fill_n(lane(constant.reg), stride_, value);
   }
-  size_t widest = 2;  // unite
+  size_t widest = 1;
   for (const Head::Step& step : head.steps) widest = std::max(widest, step.args.size());
   keys_.resize(widest * stride_);
   width_ = head.inputs.size();
@@ -105,14 +105,23 @@ Applier::Applier(EGraph::State& state, const Head& head, RuleId rule, size_t mos
   }
 }
 
+template <class Work>
+void Applier::in_batches(size_t count, const Work& work) {
+  if (state_.workers == nullptr || count < kManyMatches) return work(size_t{0}, count);
+  const size_t batches = (count + kBatch - 1) / kBatch;
+  state_.workers->run(batches, [&](size_t b) { work(b * kBatch, std::min(count, (b + 1) * kBatch)); });
+}
+
 bool Applier::apply(std::span<const Value> matches, size_t count) {
   for (size_t first = 0; first < count; first += stride_) {
     const size_t block = std::min(stride_, count - first);
-    for (size_t k = 0; k < head_.inputs.size(); ++k) {
-      Value* to = lane(head_.inputs[k]);
-      const Value* from = matches.data() + first * width_ + k;
-      for (size_t i = 0; i < block; ++i) to[i] = from[i * width_];
-    }
+    in_batches(block, [&](size_t begin, size_t end) {
+      for (size_t k = 0; k < head_.inputs.size(); ++k) {
+        Value* to = lane(head_.inputs[k]);
+        const Value* from = matches.data() + first * width_ + k;
+        for (size_t i = begin; i < end; ++i) to[i] = from[i * width_];
+      }
+    });
     if (!atom_of_.empty()) begin_trace(matches.subspan(first * width_, block * width_), block);
     for (const Head::Step& step : head_.steps) {
       if (!run(step, block)) return false;
@@ -160,13 +169,6 @@ void Applier::make_keys(const Head::Step& step, size_t begin, size_t end) {
     }
   }
   for (size_t i = begin; i < end; ++i) hashes_[i] = Table::hash(keys_.data() + i * params, params);
-}
-
-template <class Work>
-void Applier::in_batches(size_t count, const Work& work) {
-  if (state_.workers == nullptr || count < kManyMatches) return work(size_t{0}, count);
-  const size_t batches = (count + kBatch - 1) / kBatch;
-  state_.workers->run(batches, [&](size_t b) { work(b * kBatch, std::min(count, (b + 1) * kBatch)); });
 }
 
 void Applier::make(const Head::Step& step, size_t count) {
@@ -240,25 +242,15 @@ bool Applier::call(const Head::Step& step, size_t count) {
 void Applier::unite(const Head::Step& step, size_t count) {
   const Value* a = lane(step.args[0]);
   const Value* b = lane(step.args[1]);
-  UnionFind& ids = state_.ids[step.target];
-  if (state_.trace != nullptr) {
-    for (size_t i = 0; i < count; ++i) {
-      if (state_.unite(step.target, traced(step.args[0], i), traced(step.args[1], i), reason(i))) ++counts.unions;
-    }
+  if (state_.workers != nullptr && state_.trace == nullptr && count >= kManyMatches) {
+    counts.unions += unite_many(state_, step.target, {a, count}, {b, count});
     return;
   }
-  // Most are one class already: only the others are united one after the other.
-  const auto find_roots = [&](size_t begin, size_t end) {
-    const UnionFind& fixed = ids;
-    for (size_t i = begin; i < end; ++i) {
-      keys_[2 * i] = fixed.find(a[i]);
-      keys_[2 * i + 1] = fixed.find(b[i]);
-    }
-  };
-  in_batches(count, find_roots);
   for (size_t i = 0; i < count; ++i) {
-    if (keys_[2 * i] == keys_[2 * i + 1]) continue;
-    if (state_.unite(step.target, keys_[2 * i], keys_[2 * i + 1], {})) ++counts.unions;
+    const bool merged = state_.trace == nullptr
+                            ? state_.unite(step.target, a[i], b[i], {})
+                            : state_.unite(step.target, traced(step.args[0], i), traced(step.args[1], i), reason(i));
+    if (merged) ++counts.unions;
   }
 }
 

@@ -19,7 +19,7 @@ class Index {
     if (bucket->count == 1) return {&bucket->data, 1};
     return {postings_.data() + bucket->data, bucket->count};
   }
-  void prefetch(Value value) const {
+  [[gnu::always_inline]] void prefetch(Value value) const {
     if (dense_) {
       if (value < buckets_.size()) __builtin_prefetch(buckets_.data() + value);
     } else if (mask_ != 0) {

@@ -17,13 +17,7 @@ constexpr size_t kManyKeys = 2048;
 // together, or the threads would take cache lines from each other.
 class Entry {
  public:
-  struct Found {
-    uint32_t key;
-    Row row;         // that has the key's arguments; base() + i for the new row of key i
-    Value result;    // of a row of the table
-    bool fresh;      // the row is this key's
-    uint64_t slot;
-  };
+  using Found = EntryPart::Found;
 
   Entry(EGraph::State& state, TableId table, const Value* keys, std::span<const uint64_t> hashes)
       : t_(state.tables[table]),
@@ -31,19 +25,25 @@ class Entry {
         keys_(keys),
         hashes_(hashes),
         // More than threads: one may be slower than another.
-        parts_(workers_ == nullptr ? 1 : std::min<size_t>(2 * std::bit_ceil(workers_->threads()), Table::kParts)) {
+        count_(workers_ == nullptr ? 1 : std::min<size_t>(2 * std::bit_ceil(workers_->threads()), Table::kParts)) {
+    if (state.scratch_parts.size() < count_) state.scratch_parts.resize(count_);
+    parts_ = std::span(state.scratch_parts).first(count_);
     t_.reserve(hashes.size(), workers_);
     base_ = t_.rows();
   }
+
+  Row base() const { return base_; }
+  bool fresh(const Found& found) const { return found.row == base_ + found.key; }
 
   // Enters the keys i for which wanted(i). then(found) says whether the key gets a new row at the end of the table. Both
   // are called by the thread of the part that the key is in, in ascending order.
   template <class Wanted, class Then>
   void enter(const Wanted& wanted, const Then& then) {
     const size_t words = (hashes_.size() + 63) / 64;
-    run([&](size_t p) {
-      Part& part = parts_[p];
-      std::vector<uint32_t> mine(hashes_.size());
+    run(parts_.size(), [&](size_t p) {
+      EntryPart& part = parts_[p];
+      GrowArray<uint32_t>& mine = part.keys;
+      mine.resize(hashes_.size());
       size_t count = 0;
       for (uint32_t i = 0; i < hashes_.size(); ++i) {
         mine[count] = i;
@@ -62,7 +62,7 @@ class Entry {
         const Table::Place place = t_.place(keys_ + size_t{i} * t_.params, hashes_[i], base_ + i, base_, keys_);
         used += static_cast<size_t>(place.was_free);
         Found& found = part.found[kept++];
-        found = {i, place.row, place.row < base_ ? t_.result(place.row) : kNone, place.fresh, place.slot};
+        found = {i, place.row, place.row < base_ ? t_.result(place.row) : place.slot};
         if (then(found)) part.numbered[i / 64] |= uint64_t{1} << (i % 64);
       }
       part.found.resize(kept);
@@ -71,56 +71,76 @@ class Entry {
     number(words);
   }
 
-  // The keys for which `then` was true get rows at the end of the table, in their order: how many, where they start, and
+  // The keys for which `then` was true get rows at the end of the table in their order: how many, where they start, and
   // which one of them key i has.
   size_t numbered() const { return numbered_; }
   Value* extend() {
     size_t used = 0;
-    for (const Part& part : parts_) used += part.used;
+    for (const EntryPart& part : parts_) used += part.used;
     return t_.extend(numbered_, used);
   }
-  Row base() const { return base_; }
   Row number_of(uint32_t i) const {
     const uint64_t before = bits_[i / 64] & ((uint64_t{1} << (i % 64)) - 1);
     return ranks_[i / 64] + static_cast<Row>(std::popcount(before));
   }
 
-  // Calls each(found) for all keys that were entered, by the thread of their part.
-  template <class Each>
-  void for_each(const Each& each) {
-    run([&](size_t p) {
-      for (const Found& found : parts_[p].found) each(found);
+  // For all keys that were entered: each(found, n), n being the number it has or would have, by ranges of keys; and for
+  // those in a fresh place settle(found, n), by the thread of the part. Returns when all threads are done.
+  template <class Each, class Settle>
+  void finish(const Each& each, const Settle& settle) {
+    const size_t pieces = parts_.size();
+    const size_t piece = (hashes_.size() + pieces - 1) / pieces;
+    run(2 * pieces, [&](size_t p) {
+      if (p >= pieces) {
+        const GrowArray<Found>& all = parts_[p - pieces].found;
+        for (size_t k = 0; k < all.size(); ++k) {
+          if (fresh(all[k])) settle(all[k], number_of(all[k].key));
+        }
+        return;
+      }
+      const uint32_t begin = static_cast<uint32_t>(p * piece);
+      const uint32_t end = static_cast<uint32_t>(std::min(hashes_.size(), (p + 1) * piece));
+      if (begin >= end) return;
+      std::vector<const Found*> next;
+      for (const EntryPart& part : parts_) {
+        next.push_back(std::lower_bound(part.found.data(), part.found.data() + part.found.size(), begin,
+                                        [](const Found& found, uint32_t key) { return found.key < key; }));
+      }
+      Row number = number_of(begin);
+      for (uint32_t i = begin; i < end; ++i) {
+        const size_t of = Table::part(hashes_[i], pieces);
+        const Found* found = next[of];
+        if (found == parts_[of].found.data() + parts_[of].found.size() || found->key != i) continue;
+        ++next[of];
+        each(*found, number);
+        number += static_cast<Row>(bits_[i / 64] >> (i % 64) & 1);
+      }
     });
   }
-  // The same by the caller.
+  // Calls each(found) for all keys that were entered, part by part.
   template <class Each>
-  void in_turn(const Each& each) {
-    for (const Part& part : parts_) {
-      for (const Found& found : part.found) each(found);
+  void for_each(const Each& each) const {
+    for (const EntryPart& part : parts_) {
+      for (size_t k = 0; k < part.found.size(); ++k) each(part.found[k]);
     }
   }
 
  private:
-  struct alignas(64) Part {
-    std::vector<Found> found;
-    std::vector<uint64_t> numbered;  // bits by key
-    size_t used = 0;
-  };
   void number(size_t words) {
     bits_.assign(words, 0);
     ranks_.resize(words);
     for (size_t w = 0; w < words; ++w) {
-      for (const Part& part : parts_) bits_[w] |= part.numbered[w];
+      for (const EntryPart& part : parts_) bits_[w] |= part.numbered[w];
       ranks_[w] = static_cast<Row>(numbered_);
       numbered_ += static_cast<size_t>(std::popcount(bits_[w]));
     }
   }
   template <class Work>
-  void run(const Work& work) {
+  void run(size_t pieces, const Work& work) {
     if (workers_ != nullptr) {
-      workers_->run(parts_.size(), work);
+      workers_->run(pieces, work);
     } else {
-      work(0);
+      for (size_t i = 0; i < pieces; ++i) work(i);
     }
   }
 
@@ -128,7 +148,8 @@ class Entry {
   Workers* workers_;
   const Value* keys_;
   std::span<const uint64_t> hashes_;
-  std::vector<Part> parts_;
+  size_t count_;
+  std::span<EntryPart> parts_;
   Row base_ = 0;
   std::vector<uint64_t> bits_;  // by key
   std::vector<Row> ranks_;      // by word of them: how many come before
@@ -140,25 +161,26 @@ class Entry {
 size_t make_many(EGraph::State& state, TableId table, const Value* keys, std::span<const uint64_t> hashes,
                  Value* results) {
   Entry entry(state, table, keys, hashes);
-  entry.enter([](size_t) { return true; }, [](const Entry::Found& found) { return found.fresh; });
+  entry.enter([](size_t) { return true; }, [&](const Entry::Found& found) { return entry.fresh(found); });
   Table& t = state.tables[table];
   const Row base = entry.base();
   Value* rows = entry.extend();
   const Value first_id = t.decl.constructor ? state.ids[t.decl.result].add_many(entry.numbered()) : Value{0};
-  entry.for_each([&](const Entry::Found& found) {
-    if (found.row < base) {
-      results[found.key] = found.result;
-      return;
-    }
-    const Row number = entry.number_of(found.row - base);
-    const Value result = t.decl.constructor ? first_id + number : Value{0};
-    results[found.key] = result;
-    if (!found.fresh) return;
-    Value* row = rows + size_t{number} * t.columns();
-    std::copy_n(keys + size_t{found.key} * t.params, t.params, row);
-    row[t.params] = result;
-    t.settle(found.slot, base + number);
-  });
+  const auto result_of = [&](Row number) { return t.decl.constructor ? first_id + number : Value{0}; };
+  entry.finish(
+      [&](const Entry::Found& found, Row number) {
+        if (found.row < base) {
+          results[found.key] = static_cast<Value>(found.data);
+        } else if (!entry.fresh(found)) {
+          results[found.key] = result_of(entry.number_of(found.row - base));
+        } else {
+          results[found.key] = result_of(number);
+          Value* row = rows + size_t{number} * t.columns();
+          std::copy_n(keys + size_t{found.key} * t.params, t.params, row);
+          row[t.params] = results[found.key];
+        }
+      },
+      [&](const Entry::Found& found, Row number) { t.settle(found.data, base + number); });
   state.changes += entry.numbered();
   return entry.numbered();
 }
@@ -178,29 +200,52 @@ void replace_many(EGraph::State& state, TableId table, std::span<const Row> rows
         row[params] = rows[i] >= clean ? results[i] : kNone;  // kNone: its place is taken by the row that replaces it
         return rows[i] < clean;
       },
-      [&](const Entry::Found& found) { return found.fresh && rows[found.key] < clean; });
+      [&](const Entry::Found& found) { return entry.fresh(found) && rows[found.key] < clean; });
   const Row base = entry.base();
-  Value* fresh = entry.extend();
-  entry.for_each([&](const Entry::Found& found) {
-    Value* to = t.row(rows[found.key]);
-    const bool in_place = rows[found.key] >= clean;
-    if (!found.fresh || !in_place) to[params] = kNone;
-    if (!found.fresh) return;
-    const Row number = entry.number_of(found.key);
-    if (!in_place) to = fresh + size_t{number} * t.columns();
-    std::copy_n(keys + size_t{found.key} * params, params, to);
-    to[params] = results[found.key];
-    t.settle(found.slot, in_place ? rows[found.key] : base + number);
-  });
+  Value* appended = entry.extend();
+  entry.finish(
+      [&](const Entry::Found& found, Row number) {
+        Value* to = t.row(rows[found.key]);
+        if (!entry.fresh(found) || rows[found.key] < clean) to[params] = kNone;
+        if (!entry.fresh(found)) return;
+        if (rows[found.key] < clean) to = appended + size_t{number} * t.columns();
+        std::copy_n(keys + size_t{found.key} * params, params, to);
+        to[params] = results[found.key];
+      },
+      [&](const Entry::Found& found, Row number) {
+        t.settle(found.data, rows[found.key] >= clean ? rows[found.key] : base + number);
+      });
   state.changes += rows.size();
-  size_t joined = 0;
-  entry.in_turn([&](const Entry::Found& found) {
-    if (found.fresh) return;
-    ++joined;
-    if (!t.decl.constructor) return;
-    state.unite(t.decl.result, results[found.key], found.row < base ? found.result : results[found.row - base], {});
+  std::vector<Value> mine, others;  // results of rows that join another, and of those
+  entry.for_each([&](const Entry::Found& found) {
+    if (entry.fresh(found)) return;
+    mine.push_back(results[found.key]);
+    others.push_back(found.row < base ? static_cast<Value>(found.data) : results[found.row - base]);
   });
-  t.forget(static_cast<Row>(joined + entry.numbered()));
+  t.forget(static_cast<Row>(mine.size() + entry.numbered()));
+  if (t.decl.constructor) unite_many(state, t.decl.result, mine, others);
+}
+
+size_t unite_many(EGraph::State& state, SortId sort, std::span<const Value> a, std::span<const Value> b) {
+  UnionFind& ids = state.ids[sort];
+  size_t united = 0;
+  if (state.workers == nullptr || a.size() < kManyKeys) {
+    for (size_t i = 0; i < a.size(); ++i) united += static_cast<size_t>(ids.unite(a[i], b[i]));
+  } else {
+    constexpr size_t kPiece = 512;
+    std::vector<std::vector<Value>> logs((a.size() + kPiece - 1) / kPiece);
+    state.workers->run(logs.size(), [&](size_t piece) {
+      std::vector<Value> log;
+      for (size_t i = piece * kPiece; i < std::min(a.size(), (piece + 1) * kPiece); ++i) ids.unite_shared(a[i], b[i], log);
+      logs[piece] = std::move(log);
+    });
+    for (const std::vector<Value>& log : logs) {
+      ids.add_displaced(log);
+      united += log.size();
+    }
+  }
+  state.changes += united;
+  return united;
 }
 
 }  // namespace lumen::egraph

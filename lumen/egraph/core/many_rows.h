@@ -20,4 +20,7 @@ size_t make_many(EGraph::State& state, TableId table, const Value* keys, std::sp
 void replace_many(EGraph::State& state, TableId table, std::span<const Row> rows, const Value* keys,
                   std::span<const uint64_t> hashes, const Value* results);
 
+// Unites a[i] and b[i] by all threads; returns how many were two classes.
+size_t unite_many(EGraph::State& state, SortId sort, std::span<const Value> a, std::span<const Value> b);
+
 }  // namespace lumen::egraph

@@ -2,7 +2,6 @@
 // found, rule by rule: terms go to the tails of the tables, which no search looks at, and everything else waits until
 // the rebuild, so the result is as if all had been matched first.
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <utility>
 
@@ -18,12 +17,12 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-// Candidates of a first join that are one piece of work for a thread; fewer when there would be too few pieces.
-constexpr size_t kChunk = 2048;
-constexpr size_t kFewestPieces = 16;
-// Values that the threads may find, in so many pieces, before they are applied.
-constexpr size_t kWaveValues = size_t{1} << 22;
-constexpr size_t kWavePieces = 64;
+// Pieces of work of a search by several threads: candidates of the first join, and values that are found.
+constexpr size_t kFirstChunk = 64;
+constexpr size_t kMostChunk = 2048;
+constexpr size_t kPieceValues = size_t{1} << 15;
+// Pieces for each thread before what they found is applied.
+constexpr size_t kWavePieces = 8;
 
 // The rows each atom may match in one pass over a rule. Semi-naive evaluation makes one pass per atom with new rows:
 // that atom takes the new rows, those before it the old ones, those after it all; every match with a new row is found
@@ -251,58 +250,55 @@ bool Iteration::finish(RuleId id, Search& search, GrowArray<Value>* keep) {
   return take(id, search.matches, width == 0 ? search.found : search.matches.size() / width, keep);
 }
 
-// The pieces are parts of the candidates that `first` has chosen.
+// The pieces are parts of the candidates that `first` has chosen, of a size that keeps what a wave finds in the caches.
 bool Iteration::run_parallel(RuleId id, const SearchShared& shared, const Search& first, GrowArray<Value>* keep) {
-  const size_t count = first.candidates();
-  const size_t chunk = std::clamp<size_t>(count / kFewestPieces, 1, kChunk);
-  const size_t chunks = (count + chunk - 1) / chunk;
-  GrowArray<Value> waiting;
   struct Piece {
-    GrowArray<Value> matches;
+    size_t begin = 0;
+    size_t end = 0;
     size_t found = 0;
     bool finished = false;
     bool timed_out = false;
   };
-  std::vector<Piece> all_pieces(std::min(chunks, kWavePieces));  // their memory serves for every wave
-  for (size_t done = 0; done < chunks;) {
-    const std::span<Piece> pieces = std::span(all_pieces).first(std::min(chunks - done, kWavePieces));
-    std::atomic<size_t> next = 0;
-    std::atomic<size_t> values = 0;
-    const auto work = [&] {
-      while (values.load() < kWaveValues) {
-        const size_t mine = next.fetch_add(1);
-        if (mine >= pieces.size()) return;
-        Search search(shared);
-        search.start_as(first);
-        search.set_frozen(true);
-        const size_t begin = (done + mine) * chunk;
-        Piece& piece = pieces[mine];
-        search.matches = std::move(piece.matches);
-        search.matches.resize(0);
-        piece.finished = search.run(begin, std::min(begin + chunk, count)) && !search.needs_serial;
-        piece.timed_out = search.timed_out;
-        piece.found = search.found;
-        piece.matches = std::move(search.matches);
-        values.fetch_add(piece.matches.size());
-      }
-    };
-    s_.workers->run(s_.workers->threads(), [&](size_t) { work(); });
-    const size_t claimed = std::min(next.load(), pieces.size());
-    for (size_t i = 0; i < claimed; ++i) {
+  const size_t count = first.candidates();
+  std::vector<GrowArray<Value>>& memory = s_.scratch_matches;
+  memory.resize(kWavePieces * s_.workers->threads());
+  GrowArray<Value> waiting;
+  size_t chunk = kFirstChunk;
+  for (size_t done = 0; done < count;) {
+    std::vector<Piece> pieces;
+    for (size_t at = done; at < count && pieces.size() < memory.size(); at += chunk) {
+      pieces.push_back({at, std::min(at + chunk, count)});
+    }
+    s_.workers->run(pieces.size(), [&](size_t i) {
+      Piece& piece = pieces[i];
+      Search search(shared);
+      search.start_as(first);
+      search.set_frozen(true);
+      search.matches = std::move(memory[i]);
+      search.matches.resize(0);
+      piece.finished = search.run(piece.begin, piece.end) && !search.needs_serial;
+      piece.timed_out = search.timed_out;
+      piece.found = search.found;
+      memory[i] = std::move(search.matches);
+    });
+    size_t values = 0;
+    for (size_t i = 0; i < pieces.size(); ++i) {
       Piece& piece = pieces[i];
       if (piece.timed_out) return stop(id, "seconds: used up");
       if (!piece.finished) {
         Search search(shared);  // an index or a value was missing
         search.start_as(first);
-        const size_t begin = (done + i) * chunk;
-        search.run(begin, std::min(begin + chunk, count));
+        search.run(piece.begin, piece.end);
         if (search.timed_out) return stop(id, "seconds: used up");
         piece.found = search.found;
-        piece.matches = std::move(search.matches);
+        memory[i] = std::move(search.matches);
       }
-      if (!take_batches(id, shared.width(), piece.matches, piece.found, waiting, keep)) return false;
+      values += memory[i].size();
+      if (!take_batches(id, shared.width(), memory[i], piece.found, waiting, keep)) return false;
     }
-    done += claimed;
+    const size_t each = values / (pieces.back().end - done) + 1;  // values by candidate
+    done = pieces.back().end;
+    chunk = std::clamp<size_t>(kPieceValues / each, 1, kMostChunk);
   }
   return take(id, waiting, shared.width() == 0 ? 0 : waiting.size() / shared.width(), keep);
 }

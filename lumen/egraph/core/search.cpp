@@ -67,7 +67,7 @@ class LookAhead {
       values_[bound.column] = regs[bound.reg];
     }
   }
-  void fetch(const Value* row) const {
+  [[gnu::always_inline]] void fetch(const Value* row) const {
     if (index_ != nullptr) {
       index_->prefetch(row[columns_[0]]);
     } else if (lookup_ != nullptr) {

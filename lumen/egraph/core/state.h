@@ -42,6 +42,19 @@ struct Seen {
   bool fired = false;     // for rules without atoms, which fire once
 };
 
+// What one thread finds for keys that are entered into a table together; see many_rows.cpp.
+struct alignas(64) EntryPart {
+  struct Found {
+    uint32_t key;
+    Row row;        // that has the key's arguments; beyond the table for a row that is being made
+    uint64_t data;  // the result of a row of the table, the slot of a new one
+  };
+  GrowArray<uint32_t> keys;        // of this part
+  GrowArray<Found> found;          // of those that were entered
+  std::vector<uint64_t> numbered;  // bits by key: it gets a new row at the end of the table
+  size_t used = 0;                 // slots that were free before
+};
+
 struct EGraph::State {
   std::vector<Sort> sorts;
   std::vector<UnionFind> ids;  // by sort: of eq sorts and of containers that hold ids; empty for the others
@@ -63,6 +76,8 @@ struct EGraph::State {
   std::vector<Value> scratch_keys;   // rebuild_rows
   std::vector<Value> scratch_results;
   std::vector<uint64_t> scratch_hashes;
+  std::vector<EntryPart> scratch_parts;
+  std::vector<GrowArray<Value>> scratch_matches;  // of the pieces of a search by several threads
   std::string failure;  // of an action or a merge: what stops the run
 
   State() = default;

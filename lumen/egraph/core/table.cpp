@@ -12,7 +12,7 @@ Table::Table(TableDecl declaration)
 
 // Slots for two and a half times so many rows.
 void Table::set_room(uint64_t rows) {
-  uint64_t count = rows * 10 / 3 / kSlots + 1;  // 0.3 of the slots are used by `rows`
+  uint64_t count = rows * 10 / 3 / kSlots + 1;  // `rows` are 0.3 of them
   if (count >= 256) count = (count + kParts - 1) / kParts * kParts;
   groups_.reset_to_zero(count);
   part_groups_ = count < 256 ? count : count / kParts;
@@ -54,37 +54,42 @@ void Table::reenter(Row r) {
 void Table::grow_slots(uint64_t more, Workers* workers) {
   set_room(live_ + more);
   used_ = live_;
-  if (workers != nullptr && part_groups_ != groups_.size()) {
-    const size_t parts = std::min<size_t>(2 * std::bit_ceil(workers->threads()), kParts);
-    workers->run(parts, [&](size_t part) { enter_all(part, parts); });
-  } else {
-    enter_all(0, 1);
-  }
+  const auto mark_at = [&](Row r) { return mark_of(hash(row(r), params)); };
+  if (workers == nullptr || part_groups_ == groups_.size()) return enter_all(0, 1, mark_at);
+  // Every part is entered by one thread, which looks at all marks.
+  GrowArray<uint32_t> marks;
+  marks.resize(rows());
+  constexpr size_t kPiece = 65536;
+  workers->run((rows() + kPiece - 1) / kPiece, [&](size_t piece) {
+    const size_t end = std::min<size_t>(rows(), (piece + 1) * kPiece);
+    for (size_t r = piece * kPiece; r < end; ++r) marks[r] = mark_at(static_cast<Row>(r));
+  });
+  const size_t parts = std::min<size_t>(2 * std::bit_ceil(workers->threads()), kParts);
+  workers->run(parts, [&](size_t part) { enter_all(part, parts, [&](Row r) { return marks[r]; }); });
 }
 
 // Enters the live rows of a part.
-void Table::enter_all(size_t part, size_t parts) {
+template <class MarkAt>
+void Table::enter_all(size_t part, size_t parts, const MarkAt& mark_at) {
   constexpr Row kBatch = 32;
-  std::array<uint64_t, kBatch> hashes;
+  std::array<uint32_t, kBatch> marks;
   std::array<Row, kBatch> batch;
   const Row end = rows();
   for (Row r = 0; r < end;) {
     Row count = 0;
     for (; r < end && count < kBatch; ++r) {
-      hashes[count] = hash(row(r), params);
+      marks[count] = mark_at(r);
       batch[count] = r;
-      count += static_cast<Row>(!dead(r)) & static_cast<Row>(Table::part(hashes[count], parts) == part);  // no branch
+      count += static_cast<Row>(part_of(marks[count], parts) == part);  // no branch: it is a coin toss
     }
-    for (Row i = 0; i < count; ++i) prefetch(hashes[i]);
+    for (Row i = 0; i < count; ++i) __builtin_prefetch(&groups_[group_of(marks[i])]);
     for (Row i = 0; i < count; ++i) {
-      uint64_t at = group_of(hashes[i]);
+      if (dead(batch[i])) continue;
+      uint64_t at = group_of(marks[i]);
       uint32_t free = matching(groups_[at], kFree);
-      while (free == 0) {
-        at = following(at);
-        free = matching(groups_[at], kFree);
-      }
+      for (; free == 0; free = matching(groups_[at], kFree)) at = following(at);
       const uint32_t slot = static_cast<uint32_t>(std::countr_zero(free));
-      groups_[at].tags[slot] = tag_of(hashes[i]);
+      groups_[at].tags[slot] = tag_of(marks[i]);
       groups_[at].rows[slot] = batch[i];
     }
   }

@@ -53,19 +53,20 @@ class Table {
     if (i < count) h = fold(h ^ args[i], 0x4b33a62ed433d4a3u);
     return h;
   }
-  void prefetch(uint64_t h) const { __builtin_prefetch(&groups_[group_of(h)]); }
+  // Always inline: gcc takes a function that only prefetches for one without effect and drops its calls.
+  [[gnu::always_inline]] void prefetch(uint64_t h) const { __builtin_prefetch(&groups_[group_of(mark_of(h))]); }
   // Reads the group (prefetched before) and prefetches the row that is probably meant.
-  void prefetch_row(uint64_t h, Row below = kNone) const {
-    const Group& group = groups_[group_of(h)];
-    const uint32_t same = matching(group, tag_of(h));
+  [[gnu::always_inline]] void prefetch_row(uint64_t h, Row below = kNone) const {
+    const Group& group = groups_[group_of(mark_of(h))];
+    const uint32_t same = matching(group, tag_of(mark_of(h)));
     if (same == 0) return;
     const Row r = group.rows[std::countr_zero(same)];
     if (r < below) __builtin_prefetch(row(r));
   }
   // The live row with these arguments, or kNone.
   Row find(const Value* args, uint64_t h) const {
-    const uint8_t tag = tag_of(h);
-    for (uint64_t at = group_of(h);; at = following(at)) {
+    const uint8_t tag = tag_of(mark_of(h));
+    for (uint64_t at = group_of(mark_of(h));; at = following(at)) {
       const Group& group = groups_[at];
       for (uint32_t same = matching(group, tag); same != 0; same &= same - 1) {
         const Row r = group.rows[std::countr_zero(same)];
@@ -84,7 +85,7 @@ class Table {
 
   // The slots fall into `parts` (a power of two, at most kParts) that do not touch each other; which one a hash is in.
   static constexpr uint64_t kParts = 16;
-  static size_t part(uint64_t h, size_t parts) { return ((h >> 32) * parts) >> 32; }
+  static size_t part(uint64_t h, size_t parts) { return part_of(mark_of(h), parts); }
   // Room for so many more rows, so that what follows does not move slots. `workers` may be null.
   void reserve(size_t more, Workers* workers = nullptr) {
     if (used_ + more > room_) grow_slots(more, workers);
@@ -98,8 +99,8 @@ class Table {
   // Finds the row, or enters `candidate` (base + its number; its arguments are at keys[number * params]). Threads may
   // do so at the same time in different parts.
   Place place(const Value* args, uint64_t h, Row candidate, Row base, const Value* keys) {
-    const uint8_t tag = tag_of(h);
-    for (uint64_t at = group_of(h);; at = following(at)) {
+    const uint8_t tag = tag_of(mark_of(h));
+    for (uint64_t at = group_of(mark_of(h));; at = following(at)) {
       Group& group = groups_[at];
       for (uint32_t same = matching(group, tag); same != 0; same &= same - 1) {
         const uint32_t i = static_cast<uint32_t>(std::countr_zero(same));
@@ -169,18 +170,21 @@ class Table {
   size_t bytes() const;
 
  private:
-  // A cache line of slots. A slot has a byte of the hash (0: free) and a row.
+  // A cache line of slots. A slot has a tag of the hash (0: free) and a row.
   static constexpr uint32_t kSlots = 12;
   struct alignas(64) Group {
     std::array<uint8_t, 16> tags;  // the last four are not used
     std::array<Row, kSlots> rows;
   };
   static constexpr uint8_t kFree = 0;
-  static uint8_t tag_of(uint64_t h) {
-    const uint8_t tag = static_cast<uint8_t>(h);
+  // What decides the place of a hash.
+  static uint32_t mark_of(uint64_t h) { return static_cast<uint32_t>(h >> 32); }
+  static uint8_t tag_of(uint32_t mark) {
+    const uint8_t tag = static_cast<uint8_t>(mark);
     return tag == kFree ? uint8_t{1} : tag;
   }
-  uint64_t group_of(uint64_t h) const { return ((h >> 32) * groups_.size()) >> 32; }
+  uint64_t group_of(uint32_t mark) const { return (uint64_t{mark} * groups_.size()) >> 32; }
+  static size_t part_of(uint32_t mark, size_t parts) { return (uint64_t{mark} * parts) >> 32; }
   static uint64_t slot_of(uint64_t group, uint32_t i) { return group * 16 + i; }
   // The slots with this tag, as bits.
   static uint32_t matching(const Group& group, uint8_t tag) {
@@ -210,7 +214,8 @@ class Table {
   }
   void set_room(uint64_t rows);
   void grow_slots(uint64_t more, Workers* workers);
-  void enter_all(size_t part, size_t parts);
+  template <class MarkAt>
+  void enter_all(size_t part, size_t parts, const MarkAt& mark_at);
 
   GrowArray<Value> rows_;
   Row live_ = 0;

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -42,12 +44,6 @@ class UnionFind {
     while (parent_[id] != id) id = parent_[id];
     return id;
   }
-  // Any number: containers may be newer than what is kept of them here.
-  void prefetch(Value id) const {
-    const auto at = reinterpret_cast<uintptr_t>(parent_.data()) + size_t{id} * sizeof(Value);
-    __builtin_prefetch(reinterpret_cast<const void*>(at));
-  }
-
   // True when they were two classes.
   bool unite(Value a, Value b) {
     a = find(a);
@@ -57,6 +53,23 @@ class UnionFind {
     redirect(b, a);
     return true;
   }
+  // The same while other threads do so too; what stops being a representative goes to `log`. The classes and their
+  // representatives come out the same whatever the order: the larger root always goes under the smaller one.
+  bool unite_shared(Value a, Value b, std::vector<Value>& log) {
+    while (true) {
+      a = find_shared(a);
+      b = find_shared(b);
+      if (a == b) return false;
+      if (b < a) std::swap(a, b);
+      Value root = b;
+      if (std::atomic_ref(parent_[b]).compare_exchange_strong(root, a, std::memory_order_relaxed)) break;
+    }
+    std::atomic_ref(stale_[b / 64]).fetch_or(uint64_t{1} << (b % 64), std::memory_order_relaxed);
+    log.push_back(b);
+    return true;
+  }
+  // Takes over such a log.
+  void add_displaced(std::span<const Value> log) { displaced_.insert(displaced_.end(), log.begin(), log.end()); }
   // `id`, a root, is `to` from now on; for containers, whose new contents may have any number.
   void redirect(Value id, Value to) {
     parent_[id] = to;
@@ -76,6 +89,14 @@ class UnionFind {
   }
 
  private:
+  Value find_shared(Value id) {
+    for (;;) {
+      const Value up = std::atomic_ref(parent_[id]).load(std::memory_order_relaxed);
+      if (up == id) return id;
+      id = up;
+    }
+  }
+
   GrowArray<Value> parent_;
   // By id: it is no representative. The same as parent_[id] != id, in bits that stay in the nearest caches.
   std::vector<uint64_t> stale_;
