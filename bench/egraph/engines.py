@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 WORKER = Path(__file__).with_name("egglog_worker.py")
+WARM_EXEC = Path(__file__).with_name("warm_exec.py")
 TIME_LINE = re.compile(r"^; time ([0-9.]+) s, peak ([0-9.]+) MB, rows (\d+), classes (\d+)$", re.MULTILINE)
 
 
@@ -55,7 +56,8 @@ def run_egglog(path, timeout):
 
 
 def run_lumen(program, path, *options, timeout=600):
-    done = subprocess.run([program, "egg", "--time", *options, path], timeout=timeout, capture_output=True, text=True)
+    command = [sys.executable, WARM_EXEC, program, "egg", "--time", *options, path]
+    done = subprocess.run(command, timeout=timeout, capture_output=True, text=True)
     line = TIME_LINE.search(done.stderr)
     if done.returncode != 0 or line is None:
         raise Failure(f"lumen egg on {path} ended with {done.returncode}: {done.stderr.strip()[-2000:]}")

@@ -19,6 +19,7 @@ struct ApplyCounts {
 
 class Applier {
  public:
+  static constexpr size_t kBlock = 16384;  // matches in a block
   // `rule`: for reports, traces and messages; kNone outside rules, where functions may be read. `most`: of matches in
   // one call of apply().
   Applier(EGraph::State& state, const Head& head, RuleId rule, size_t most);
@@ -32,7 +33,6 @@ class Applier {
   ApplyCounts counts;
 
  private:
-  static constexpr size_t kBlock = 16384;
   Value* lane(uint32_t reg) { return regs_.data() + reg * stride_; }
   bool run(const Head::Step& step, size_t count);
   void make(const Head::Step& step, size_t count);

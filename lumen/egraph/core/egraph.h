@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "lumen/base/expected.h"
-#include "lumen/egraph/core/grow_array.h"
+#include "lumen/egraph/core/kept_matches.h"
 #include "lumen/egraph/core/primitive.h"
 #include "lumen/egraph/core/rule.h"
 #include "lumen/egraph/core/sort.h"
@@ -76,9 +76,8 @@ class BackOff {
     uint64_t iteration = 0;
     uint64_t banned_until = 0;
     uint64_t bans = 0;
-    bool seek = true;          // match again at the next run; not while the kept matches wait
-    GrowArray<Value> matches;  // kept
-    uint64_t count = 0;
+    bool seek = true;  // match again at the next run; not while the kept matches wait
+    KeptMatches matches;
   };
   RuleState& state_of(RuleId rule);
   // Counts an iteration of the rule; true when its kept matches are to be applied now.

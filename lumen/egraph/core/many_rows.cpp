@@ -35,8 +35,8 @@ class Entry {
   Row base() const { return base_; }
   bool fresh(const Found& found) const { return found.row == base_ + found.key; }
 
-  // Enters the keys i for which wanted(i). then(found) says whether the key gets a new row at the end of the table. Both
-  // are called by the thread of the part that the key is in, in ascending order.
+  // Enters the keys i for which wanted(i). then(found) says whether the key gets a new row at the end of the table.
+  // Both are called by the thread of the part that the key is in, in ascending order.
   template <class Wanted, class Then>
   void enter(const Wanted& wanted, const Then& then) {
     const size_t words = (hashes_.size() + 63) / 64;
@@ -236,7 +236,8 @@ size_t unite_many(EGraph::State& state, SortId sort, std::span<const Value> a, s
     std::vector<std::vector<Value>> logs((a.size() + kPiece - 1) / kPiece);
     state.workers->run(logs.size(), [&](size_t piece) {
       std::vector<Value> log;
-      for (size_t i = piece * kPiece; i < std::min(a.size(), (piece + 1) * kPiece); ++i) ids.unite_shared(a[i], b[i], log);
+      for (size_t i = piece * kPiece; i < std::min(a.size(), (piece + 1) * kPiece); ++i)
+        ids.unite_shared(a[i], b[i], log);
       logs[piece] = std::move(log);
     });
     for (const std::vector<Value>& log : logs) {

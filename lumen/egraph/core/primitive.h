@@ -51,7 +51,18 @@ class PrimitiveContext {
 using PrimitiveFn = std::function<std::optional<Value>(PrimitiveContext&, std::span<const Value>)>;
 
 // What a primitive on two i64 does when both are inline; the engine then does it itself, without a call.
-enum class Quick : uint8_t { none, less, greater, less_equal, greater_equal, add, subtract, multiply };
+enum class Quick : uint8_t {
+  none,
+  less,
+  greater,
+  less_equal,
+  greater_equal,
+  add,
+  subtract,
+  multiply,
+  divide,
+  remainder
+};
 
 struct Primitive {
   std::string name;
@@ -114,6 +125,11 @@ inline std::optional<Value> run_quick(Quick quick, Value a, Value b, bool& known
       return number(uint64_t{a} - b);
     case Quick::multiply:
       return number(uint64_t{a} * b);
+    case Quick::divide:
+    case Quick::remainder:
+      known = b != 0;
+      if (!known) return std::nullopt;
+      return quick == Quick::divide ? a / b : a % b;
     case Quick::none:
       break;
   }

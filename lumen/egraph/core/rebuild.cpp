@@ -14,6 +14,7 @@
 
 #include "lumen/egraph/core/apply.h"
 #include "lumen/egraph/core/many_rows.h"
+#include "lumen/egraph/core/stale_rows.h"
 #include "lumen/egraph/core/state.h"
 
 namespace lumen::egraph {
@@ -198,12 +199,12 @@ void EGraph::State::rebuild_containers() {
 
 void EGraph::State::rebuild_table(TableId table, const std::vector<std::vector<Value>>& displaced) {
   const TableDecl& decl = tables[table].decl;
-  std::vector<std::pair<uint32_t, SortId>> columns;
+  std::vector<IdColumn> columns;
   size_t lookups = 0;
   for (uint32_t c = 0; c <= decl.params.size(); ++c) {
     const SortId sort = decl.column_sort(c);
     if (displaced[sort].empty()) continue;
-    columns.emplace_back(c, sort);
+    columns.push_back({c, &ids[sort]});
     lookups += displaced[sort].size();
   }
   if (columns.empty()) return;
@@ -212,9 +213,9 @@ void EGraph::State::rebuild_table(TableId table, const std::vector<std::vector<V
   Row scan_from = 0;
   if (end > kSmallTable && lookups < end / 4) {
     scan_from = clean[table];
-    for (const auto& [column, sort] : columns) {
-      const Index& index = tables[table].catch_up(column, scan_from, ids[sort].size());
-      for (const Value id : displaced[sort]) {
+    for (const auto& [column, sort_ids] : columns) {
+      const Index& index = tables[table].catch_up(column, scan_from, sort_ids->size());
+      for (const Value id : displaced[decl.column_sort(column)]) {
         for (const Row r : index.find(id)) {
           if (!tables[table].dead(r)) affected.push_back(r);
         }
@@ -223,27 +224,15 @@ void EGraph::State::rebuild_table(TableId table, const std::vector<std::vector<V
     std::sort(affected.begin(), affected.end());
     affected.erase(std::unique(affected.begin(), affected.end()), affected.end());
   }
-  const auto scan = [&](Row from, Row to, std::vector<Row>& found) {
-    const Table& t = tables[table];
-    for (Row r = from; r < to; ++r) {
-      const Value* row = t.row(r);
-      if (row[t.params] == kNone) continue;
-      for (const auto& [column, sort] : columns) {
-        if (ids[sort].is_root(row[column])) continue;
-        found.push_back(r);
-        break;
-      }
-    }
-  };
   if (workers != nullptr && end - scan_from >= 4 * kScanPiece) {
     std::vector<std::vector<Row>> found((end - scan_from + kScanPiece - 1) / kScanPiece);
     workers->run(found.size(), [&](size_t i) {
       const Row from = scan_from + static_cast<Row>(i) * kScanPiece;
-      scan(from, std::min(end, from + kScanPiece), found[i]);
+      find_stale_rows(tables[table], columns, from, std::min(end, from + kScanPiece), found[i]);
     });
     for (const std::vector<Row>& rows : found) affected.insert(affected.end(), rows.begin(), rows.end());
   } else {
-    scan(scan_from, end, affected);
+    find_stale_rows(tables[table], columns, scan_from, end, affected);
   }
   for (size_t i = 0; i < affected.size(); i += kBatch) {
     rebuild_rows(table, std::span(affected).subspan(i, std::min(kBatch, affected.size() - i)));

@@ -41,7 +41,7 @@ class Iteration {
   }
 
   // Searches one rule and applies what it finds, or gives the matches to `keep`. False: stop (a limit or a failure).
-  bool run_rule(RuleId id, GrowArray<Value>* keep);
+  bool run_rule(RuleId id, KeptMatches* keep);
   bool apply(RuleId id, std::span<const Value> matches, size_t count);
   // After the rebuild: an iteration that grew too much in small steps is blamed on the rule that made most rows.
   void check_limits() { within_limits(busiest_); }
@@ -57,15 +57,15 @@ class Iteration {
   Seen& seen(RuleId id);
   std::vector<AtomRange> all_rows(RuleId id);
   std::vector<Pass> passes(RuleId id, const SearchShared& shared);
-  bool run_pass(RuleId id, const SearchShared& shared, const Pass& pass, GrowArray<Value>* keep);
-  bool run_serial(RuleId id, Search& search, size_t begin, size_t end, GrowArray<Value>* keep);
-  bool run_parallel(RuleId id, const SearchShared& shared, const Search& first, GrowArray<Value>* keep);
-  bool try_one_pass(RuleId id, const SearchShared& shared, const std::vector<Pass>& passes, GrowArray<Value>* keep,
+  bool run_pass(RuleId id, const SearchShared& shared, const Pass& pass, KeptMatches* keep);
+  bool run_serial(RuleId id, Search& search, size_t begin, size_t end, KeptMatches* keep);
+  bool run_parallel(RuleId id, const SearchShared& shared, const Search& first, KeptMatches* keep);
+  bool try_one_pass(RuleId id, const SearchShared& shared, const std::vector<Pass>& passes, KeptMatches* keep,
                     bool& go_on);
-  bool finish(RuleId id, Search& search, GrowArray<Value>* keep);
+  bool finish(RuleId id, Search& search, KeptMatches* keep);
   bool take_batches(RuleId id, size_t width, GrowArray<Value>& matches, size_t found, GrowArray<Value>& waiting,
-                    GrowArray<Value>* keep);
-  bool take(RuleId id, GrowArray<Value>& matches, size_t found, GrowArray<Value>* keep);
+                    KeptMatches* keep);
+  bool take(RuleId id, GrowArray<Value>& matches, size_t found, KeptMatches* keep);
   bool within_limits(RuleId id);
   bool stop(RuleId id, std::string what);
 
@@ -129,12 +129,12 @@ bool Iteration::apply(RuleId id, std::span<const Value> matches, size_t count) {
 }
 
 // `matches` were found: applies or keeps them, and leaves the vector empty.
-bool Iteration::take(RuleId id, GrowArray<Value>& matches, size_t found, GrowArray<Value>* keep) {
+bool Iteration::take(RuleId id, GrowArray<Value>& matches, size_t found, KeptMatches* keep) {
   s_.rules[id]->report.matches += found;
   report.matches += found;
   bool go_on = true;
   if (keep != nullptr) {
-    std::copy_n(matches.data(), matches.size(), keep->append(matches.size()));
+    keep->add({matches.data(), matches.size()}, found == 0 ? 0 : matches.size() / found, found);
   } else if (found > 0) {
     go_on = apply(id, {matches.data(), matches.size()}, found);
   }
@@ -142,7 +142,7 @@ bool Iteration::take(RuleId id, GrowArray<Value>& matches, size_t found, GrowArr
   return go_on;
 }
 
-bool Iteration::run_rule(RuleId id, GrowArray<Value>* keep) {
+bool Iteration::run_rule(RuleId id, KeptMatches* keep) {
   RuleState& rule = *s_.rules[id];
   ++rule.report.runs;
   const Clock::time_point start = Clock::now();
@@ -205,8 +205,8 @@ std::vector<Pass> Iteration::passes(RuleId id, const SearchShared& shared) {
 
 // One pass over everything that keeps the matches with a new row, instead of `passes`: most rules of a compiler have a
 // rare atom, start there and find nothing. Gives up when it looks at more rows than the passes would at least.
-bool Iteration::try_one_pass(RuleId id, const SearchShared& shared, const std::vector<Pass>& passes,
-                             GrowArray<Value>* keep, bool& go_on) {
+bool Iteration::try_one_pass(RuleId id, const SearchShared& shared, const std::vector<Pass>& passes, KeptMatches* keep,
+                             bool& go_on) {
   if (passes.size() < 2) return false;
   uint64_t candidates = 0;
   for (const Pass& pass : passes) candidates += pass.candidates;
@@ -225,7 +225,7 @@ bool Iteration::try_one_pass(RuleId id, const SearchShared& shared, const std::v
   return true;
 }
 
-bool Iteration::run_pass(RuleId id, const SearchShared& shared, const Pass& pass, GrowArray<Value>* keep) {
+bool Iteration::run_pass(RuleId id, const SearchShared& shared, const Pass& pass, KeptMatches* keep) {
   Search search(shared,
                 [&](GrowArray<Value>& matches) { return take(id, matches, matches.size() / shared.width(), keep); });
   search.set_ranges(pass.ranges, false);
@@ -237,13 +237,13 @@ bool Iteration::run_pass(RuleId id, const SearchShared& shared, const Pass& pass
   return run_serial(id, search, 0, search.candidates(), keep);
 }
 
-bool Iteration::run_serial(RuleId id, Search& search, size_t begin, size_t end, GrowArray<Value>* keep) {
+bool Iteration::run_serial(RuleId id, Search& search, size_t begin, size_t end, KeptMatches* keep) {
   const bool go_on = search.run(begin, end);
   return finish(id, search, keep) && go_on;
 }
 
 // Takes what a search has left; false when it ran out of time.
-bool Iteration::finish(RuleId id, Search& search, GrowArray<Value>* keep) {
+bool Iteration::finish(RuleId id, Search& search, KeptMatches* keep) {
   s_.rules[id]->report.joins += search.joins();
   if (search.timed_out) return stop(id, "seconds: used up");
   const size_t width = search.width();
@@ -251,7 +251,7 @@ bool Iteration::finish(RuleId id, Search& search, GrowArray<Value>* keep) {
 }
 
 // The pieces are parts of the candidates that `first` has chosen, of a size that keeps what a wave finds in the caches.
-bool Iteration::run_parallel(RuleId id, const SearchShared& shared, const Search& first, GrowArray<Value>* keep) {
+bool Iteration::run_parallel(RuleId id, const SearchShared& shared, const Search& first, KeptMatches* keep) {
   struct Piece {
     size_t begin = 0;
     size_t end = 0;
@@ -305,7 +305,7 @@ bool Iteration::run_parallel(RuleId id, const SearchShared& shared, const Search
 
 // Takes matches in the batches that a serial search gives to its sink: results do not depend on pieces then.
 bool Iteration::take_batches(RuleId id, size_t width, GrowArray<Value>& matches, size_t found,
-                             GrowArray<Value>& waiting, GrowArray<Value>* keep) {
+                             GrowArray<Value>& waiting, KeptMatches* keep) {
   if (keep != nullptr || width == 0) return take(id, matches, found, keep);
   const size_t batch = (Search::kSinkValues + width - 1) / width;
   for (size_t at = 0; at < matches.size();) {
@@ -352,7 +352,7 @@ bool BackOff::release(RuleId rule) {
   state.seek = state.iteration >= state.banned_until;
   if (!state.seek) return false;
   const auto scaled = [&](uint64_t n) { return state.bans < 40 ? n << state.bans : ~uint64_t{0} >> 1; };
-  if (state.count <= scaled(match_limit_)) return true;
+  if (state.matches.size() <= scaled(match_limit_)) return true;
   state.banned_until = state.iteration + scaled(ban_length_);
   ++state.bans;
   state.seek = false;
@@ -400,16 +400,16 @@ Expected<IterationReport> EGraph::run(std::span<const RuleId> rules, const RunOp
     for (const RuleId id : rules) {
       BackOff::RuleState& kept = back_off->state_of(id);
       if (!kept.seek) continue;
-      const uint64_t matched = s.rules[id]->report.matches;
       if (!iteration.run_rule(id, &kept.matches)) break;
-      kept.count += s.rules[id]->report.matches - matched;
     }
     for (const RuleId id : rules) {
       if (!iteration.report.limit.empty() || !back_off->release(id)) continue;
       BackOff::RuleState& kept = back_off->state_of(id);
-      if (!iteration.apply(id, {kept.matches.data(), kept.matches.size()}, kept.count)) break;
+      const auto apply = [&](std::span<const Value> matches, size_t count) {
+        return iteration.apply(id, matches, count);
+      };
+      if (!kept.matches.for_each(Applier::kBlock, apply)) break;
       kept.matches.clear();
-      kept.count = 0;
     }
   }
   const auto start = Clock::now();

@@ -78,7 +78,7 @@ struct EGraph::State {
   std::vector<uint64_t> scratch_hashes;
   std::vector<EntryPart> scratch_parts;
   std::vector<GrowArray<Value>> scratch_matches;  // of the pieces of a search by several threads
-  std::string failure;  // of an action or a merge: what stops the run
+  std::string failure;                            // of an action or a merge: what stops the run
 
   State() = default;
   State(const State& other);

@@ -91,7 +91,7 @@ class Table {
     if (used_ + more > room_) grow_slots(more, workers);
   }
   struct Place {
-    Row row;  // that has the arguments: in the table, or `base` + the number of a row that is being made
+    Row row;        // that has the arguments: in the table, or `base` + the number of a row that is being made
     bool fresh;     // taken for `candidate` just now
     bool was_free;  // and the slot was not in use before
     uint64_t slot;

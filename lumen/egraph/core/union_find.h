@@ -31,6 +31,8 @@ class UnionFind {
   size_t size() const { return parent_.size(); }
 
   bool is_root(Value id) const { return (stale_[id / 64] >> (id % 64) & 1) == 0; }
+  // By id: whether it is no representative, as bits.
+  const uint64_t* stale_bits() const { return stale_.data(); }
   Value find(Value id) {
     if (is_root(id)) return id;
     while (parent_[id] != id) {
@@ -98,7 +100,7 @@ class UnionFind {
   }
 
   GrowArray<Value> parent_;
-  // By id: it is no representative. The same as parent_[id] != id, in bits that stay in the nearest caches.
+  // The same as parent_[id] != id, in bits that stay in the nearest caches.
   std::vector<uint64_t> stale_;
   std::vector<Value> displaced_;
   size_t merges_ = 0;  // taken off the log so far

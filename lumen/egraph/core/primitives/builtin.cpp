@@ -102,8 +102,9 @@ void add_builtin_primitives(std::vector<Primitive>& primitives) {
   define_rational(define);
   define_any(define);
   const std::pair<std::string_view, Quick> quick[] = {
-      {"<", Quick::less}, {">", Quick::greater},  {"<=", Quick::less_equal}, {">=", Quick::greater_equal},
-      {"+", Quick::add},  {"-", Quick::subtract}, {"*", Quick::multiply}};
+      {"<", Quick::less},           {">", Quick::greater}, {"<=", Quick::less_equal},
+      {">=", Quick::greater_equal}, {"+", Quick::add},     {"-", Quick::subtract},
+      {"*", Quick::multiply},       {"/", Quick::divide},  {"%", Quick::remainder}};
   for (Primitive& primitive : primitives) {
     if (primitive.params != std::vector<SortId>{kI64, kI64} || primitive.variadic) continue;
     for (const auto& [name, what] : quick) {
