@@ -2,6 +2,7 @@
 // different matches overlap.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <vector>
@@ -23,6 +24,11 @@ class Applier {
   // `rule`: for reports, traces and messages; kNone outside rules, where functions may be read. `most`: of matches in
   // one call of apply().
   Applier(EGraph::State& state, const Head& head, RuleId rule, size_t most);
+
+  // Whether it was made for a call like this one.
+  bool is_for(RuleId rule, size_t most) const {
+    return rule == rule_ && stride_ == std::clamp<size_t>(most, 1, kBlock);
+  }
 
   // Applies `count` matches: of each the values of head.inputs and, when a rule is traced, the rows of its atoms.
   // False when an action failed: state.failure says how.

@@ -13,6 +13,14 @@ namespace {
 // Below this many keys the threads cost more than they bring.
 constexpr size_t kManyKeys = 2048;
 
+// std::popcount is a call into a library where the instruction is not assumed.
+uint32_t count_bits(uint64_t bits) {
+  bits -= bits >> 1 & 0x5555555555555555u;
+  bits = (bits & 0x3333333333333333u) + (bits >> 2 & 0x3333333333333333u);
+  bits = (bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+  return static_cast<uint32_t>(bits * 0x0101010101010101u >> 56);
+}
+
 // Finds or enters keys. Each thread owns a part of the slots and the keys that fall into it; what it writes lies
 // together, or the threads would take cache lines from each other.
 class Entry {
@@ -50,8 +58,10 @@ class Entry {
         count += static_cast<size_t>(Table::part(hashes_[i], parts_.size()) == p);  // no branch: it is a coin toss
       }
       part.found.resize(count);
+      part.fresh.resize(count + 1);
       part.numbered.assign(words, 0);
       size_t kept = 0;
+      size_t fresh = 0;
       size_t used = 0;
       constexpr size_t kAhead = 24;
       for (size_t k = 0; k < count; ++k) {
@@ -62,13 +72,19 @@ class Entry {
         const Table::Place place = t_.place(keys_ + size_t{i} * t_.params, hashes_[i], base_ + i, base_, keys_);
         used += static_cast<size_t>(place.was_free);
         Found& found = part.found[kept++];
-        found = {i, place.row, place.row < base_ ? t_.result(place.row) : place.slot};
-        if (then(found)) part.numbered[i / 64] |= uint64_t{1} << (i % 64);
+        found = {i, place.row, place.data};
+        part.fresh[fresh] = {place.data, i};
+        fresh += static_cast<size_t>(place.fresh);
+        part.numbered[i / 64] |= uint64_t{then(found)} << (i % 64);
       }
       part.found.resize(kept);
+      part.fresh.resize(fresh);
       part.used = used;
     });
     number(words);
+    size_t entered = 0;
+    for (const EntryPart& part : parts_) entered += part.found.size();
+    all_ = entered == hashes_.size();
   }
 
   // The keys for which `then` was true get rows at the end of the table in their order: how many, where they start, and
@@ -81,40 +97,55 @@ class Entry {
   }
   Row number_of(uint32_t i) const {
     const uint64_t before = bits_[i / 64] & ((uint64_t{1} << (i % 64)) - 1);
-    return ranks_[i / 64] + static_cast<Row>(std::popcount(before));
+    return ranks_[i / 64] + count_bits(before);
   }
 
-  // For all keys that were entered: each(found, n), n being the number it has or would have, by ranges of keys; and for
-  // those in a fresh place settle(found, n), by the thread of the part. Returns when all threads are done.
-  template <class Each, class Settle>
-  void finish(const Each& each, const Settle& settle) {
+  // The keys of a range that were entered, in order.
+  class InOrder {
+   public:
+    InOrder(const Entry& entry, uint32_t begin, uint32_t end) : entry_(entry), begin_(begin), end_(end) {
+      for (const EntryPart& part : entry.parts_) {
+        const Found* all = part.found.data();
+        ends_.push_back(all + part.found.size());
+        next_.push_back(std::lower_bound(all, ends_.back(), begin,
+                                         [](const Found& found, uint32_t key) { return found.key < key; }));
+      }
+    }
+    size_t size() const { return end_ - begin_; }  // at most
+    template <class Each>
+    void for_each(const Each& each) {
+      for (uint32_t i = begin_; i < end_; ++i) {
+        const size_t part = Table::part(entry_.hashes_[i], next_.size());
+        const Found* found = next_[part];
+        if (!entry_.all_ && (found == ends_[part] || found->key != i)) continue;
+        ++next_[part];
+        each(*found);
+      }
+    }
+
+   private:
+    const Entry& entry_;
+    uint32_t begin_, end_;
+    std::vector<const Found*> next_, ends_;  // by part
+  };
+
+  // Calls piece(InOrder, n, scratch) for ranges of the keys, n being the number of its first new row; and
+  // settle(fresh, n) for the keys in a fresh place, by the thread of the part. Returns when all threads are done.
+  template <class Piece, class Settle>
+  void finish(const Piece& piece, const Settle& settle) {
     const size_t pieces = parts_.size();
-    const size_t piece = (hashes_.size() + pieces - 1) / pieces;
+    const size_t keys = (hashes_.size() + pieces - 1) / pieces;
     run(2 * pieces, [&](size_t p) {
-      if (p >= pieces) {
-        const GrowArray<Found>& all = parts_[p - pieces].found;
-        for (size_t k = 0; k < all.size(); ++k) {
-          if (fresh(all[k])) settle(all[k], number_of(all[k].key));
-        }
+      if (p % 2 == 0) {
+        const uint32_t begin = static_cast<uint32_t>(std::min(hashes_.size(), p / 2 * keys));
+        const uint32_t end = static_cast<uint32_t>(std::min(hashes_.size(), (p / 2 + 1) * keys));
+        if (begin == end) return;
+        InOrder some(*this, begin, end);
+        piece(some, number_of(begin), parts_[p / 2].rows);
         return;
       }
-      const uint32_t begin = static_cast<uint32_t>(p * piece);
-      const uint32_t end = static_cast<uint32_t>(std::min(hashes_.size(), (p + 1) * piece));
-      if (begin >= end) return;
-      std::vector<const Found*> next;
-      for (const EntryPart& part : parts_) {
-        next.push_back(std::lower_bound(part.found.data(), part.found.data() + part.found.size(), begin,
-                                        [](const Found& found, uint32_t key) { return found.key < key; }));
-      }
-      Row number = number_of(begin);
-      for (uint32_t i = begin; i < end; ++i) {
-        const size_t of = Table::part(hashes_[i], pieces);
-        const Found* found = next[of];
-        if (found == parts_[of].found.data() + parts_[of].found.size() || found->key != i) continue;
-        ++next[of];
-        each(*found, number);
-        number += static_cast<Row>(bits_[i / 64] >> (i % 64) & 1);
-      }
+      const GrowArray<EntryPart::Fresh>& all = parts_[p / 2].fresh;
+      for (size_t k = 0; k < all.size(); ++k) settle(all[k], number_of(all[k].key));
     });
   }
   // Calls each(found) for all keys that were entered, part by part.
@@ -132,7 +163,7 @@ class Entry {
     for (size_t w = 0; w < words; ++w) {
       for (const EntryPart& part : parts_) bits_[w] |= part.numbered[w];
       ranks_[w] = static_cast<Row>(numbered_);
-      numbered_ += static_cast<size_t>(std::popcount(bits_[w]));
+      numbered_ += count_bits(bits_[w]);
     }
   }
   template <class Work>
@@ -154,6 +185,7 @@ class Entry {
   std::vector<uint64_t> bits_;  // by key
   std::vector<Row> ranks_;      // by word of them: how many come before
   size_t numbered_ = 0;
+  bool all_ = false;  // keys were entered
 };
 
 }  // namespace
@@ -167,20 +199,25 @@ size_t make_many(EGraph::State& state, TableId table, const Value* keys, std::sp
   Value* rows = entry.extend();
   const Value first_id = t.decl.constructor ? state.ids[t.decl.result].add_many(entry.numbered()) : Value{0};
   const auto result_of = [&](Row number) { return t.decl.constructor ? first_id + number : Value{0}; };
-  entry.finish(
-      [&](const Entry::Found& found, Row number) {
-        if (found.row < base) {
-          results[found.key] = static_cast<Value>(found.data);
-        } else if (!entry.fresh(found)) {
-          results[found.key] = result_of(entry.number_of(found.row - base));
-        } else {
-          results[found.key] = result_of(number);
-          Value* row = rows + size_t{number} * t.columns();
-          std::copy_n(keys + size_t{found.key} * t.params, t.params, row);
-          row[t.params] = results[found.key];
-        }
-      },
-      [&](const Entry::Found& found, Row number) { t.settle(found.data, base + number); });
+  const auto finish_piece = [&](Entry::InOrder& some, Row first, GrowArray<Value>& fresh_rows) {
+    // Every row is written where the next new one goes: no branch on whether a key is new, which none could foretell.
+    fresh_rows.resize((some.size() + 1) * t.columns());
+    Value* to = fresh_rows.data();
+    Row number = first;
+    some.for_each([&](const Entry::Found& found) {
+      const bool fresh = entry.fresh(found);
+      Value result = found.row < base ? static_cast<Value>(found.data) : result_of(number);
+      if (found.row >= base && !fresh) result = result_of(entry.number_of(found.row - base));
+      results[found.key] = result;
+      const Value* key = keys + size_t{found.key} * t.params;
+      for (uint32_t p = 0; p < t.params; ++p) to[p] = key[p];
+      to[t.params] = result;
+      to += fresh ? t.columns() : 0;
+      number += static_cast<Row>(fresh);
+    });
+    std::copy(fresh_rows.data(), to, rows + size_t{first} * t.columns());
+  };
+  entry.finish(finish_piece, [&](const EntryPart::Fresh& fresh, Row number) { t.settle(fresh.slot, base + number); });
   state.changes += entry.numbered();
   return entry.numbered();
 }
@@ -196,7 +233,7 @@ void replace_many(EGraph::State& state, TableId table, std::span<const Row> rows
   entry.enter(
       [&](size_t i) {
         Value* row = t.row(rows[i]);
-        if (!std::equal(row, row + params, keys + i * params)) return true;
+        if (!t.same_args(row, keys + i * params)) return true;
         row[params] = rows[i] >= clean ? results[i] : kNone;  // kNone: its place is taken by the row that replaces it
         return rows[i] < clean;
       },
@@ -204,16 +241,18 @@ void replace_many(EGraph::State& state, TableId table, std::span<const Row> rows
   const Row base = entry.base();
   Value* appended = entry.extend();
   entry.finish(
-      [&](const Entry::Found& found, Row number) {
-        Value* to = t.row(rows[found.key]);
-        if (!entry.fresh(found) || rows[found.key] < clean) to[params] = kNone;
-        if (!entry.fresh(found)) return;
-        if (rows[found.key] < clean) to = appended + size_t{number} * t.columns();
-        std::copy_n(keys + size_t{found.key} * params, params, to);
-        to[params] = results[found.key];
+      [&](Entry::InOrder& some, Row number, GrowArray<Value>&) {
+        some.for_each([&](const Entry::Found& found) {
+          Value* to = t.row(rows[found.key]);
+          if (!entry.fresh(found) || rows[found.key] < clean) to[params] = kNone;
+          if (!entry.fresh(found)) return;
+          if (rows[found.key] < clean) to = appended + size_t{number++} * t.columns();
+          std::copy_n(keys + size_t{found.key} * params, params, to);
+          to[params] = results[found.key];
+        });
       },
-      [&](const Entry::Found& found, Row number) {
-        t.settle(found.data, rows[found.key] >= clean ? rows[found.key] : base + number);
+      [&](const EntryPart::Fresh& fresh, Row number) {
+        t.settle(fresh.slot, rows[fresh.key] >= clean ? rows[fresh.key] : base + number);
       });
   state.changes += rows.size();
   std::vector<Value> mine, others;  // results of rows that join another, and of those

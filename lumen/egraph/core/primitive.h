@@ -63,6 +63,7 @@ enum class Quick : uint8_t {
   divide,
   remainder
 };
+inline bool compares(Quick quick) { return quick >= Quick::less && quick <= Quick::greater_equal; }
 
 struct Primitive {
   std::string name;
@@ -102,7 +103,7 @@ inline int64_t to_i64(const Sort& i64_sort, Value v) {
 }
 
 // The result of a quick primitive, if any; `known` is false when apply must be asked.
-inline std::optional<Value> run_quick(Quick quick, Value a, Value b, bool& known) {
+[[gnu::always_inline]] inline std::optional<Value> run_quick(Quick quick, Value a, Value b, bool& known) {
   const auto holds = [](bool fact) { return fact ? std::optional<Value>(0) : std::nullopt; };
   const auto number = [&](uint64_t x) {
     known = x < kInterned;  // a negative difference wraps and is not

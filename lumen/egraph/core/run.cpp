@@ -3,6 +3,7 @@
 // the rebuild, so the result is as if all had been matched first.
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <utility>
 
 #include "lumen/egraph/core/apply.h"
@@ -76,6 +77,7 @@ class Iteration {
   const Deadline deadline_;
   std::vector<Row> limits_;
   std::vector<Value> globals_;  // as rules match them, also after another rule has merged them with something
+  std::unique_ptr<Applier> applier_;
   size_t since_check_ = 0;
   RuleId busiest_ = kNone;  // the rule that made most rows, and how many
   uint64_t busiest_rows_ = 0;
@@ -109,7 +111,12 @@ bool Iteration::within_limits(RuleId id) {
 bool Iteration::apply(RuleId id, std::span<const Value> matches, size_t count) {
   const Clock::time_point start = Clock::now();
   RuleState& rule = *s_.rules[id];
-  Applier applier(s_, rule.head, id, count);
+  // That of full blocks is large: it serves for all batches of the rule.
+  if (applier_ == nullptr || count < Applier::kBlock || !applier_->is_for(id, count)) {
+    applier_ = std::make_unique<Applier>(s_, rule.head, id, count);
+  }
+  Applier& applier = *applier_;
+  applier.counts = {};
   const bool ok = applier.apply(matches, count);
   rule.report.rows += applier.counts.rows;
   if (applier.counts.rows >= busiest_rows_) {

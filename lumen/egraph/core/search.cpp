@@ -43,6 +43,53 @@ std::span<const Row> within(std::span<const Row> rows, Row begin, Row end) {
   return rows;
 }
 
+uint32_t column_of(const Step& step, uint32_t reg) {
+  for (const Step::ColumnRegister& bind : step.binds) {
+    if (bind.reg == reg) return bind.column;
+  }
+  return kNone;
+}
+
+// The quick comparisons among the calls of a step, to be tried on a row before it is joined. Without branches: they
+// would go either way.
+class Guards {
+ public:
+  Guards(const EGraph::State& state, const Step& step, std::span<const Value> regs) {
+    for (const BoundCall& call : step.calls) {
+      const Quick quick = state.primitives[call.primitive].quick;
+      if (!compares(quick) || count_ == guards_.size()) break;  // what comes after may need its result
+      Guard& guard = guards_[count_++];
+      guard.left = {column_of(step, call.args[0]), regs[call.args[0]]};
+      guard.right = {column_of(step, call.args[1]), regs[call.args[1]]};
+      if (quick == Quick::greater || quick == Quick::greater_equal) std::swap(guard.left, guard.right);
+      guard.or_equal = quick == Quick::less_equal || quick == Quick::greater_equal ? 1 : 0;
+    }
+  }
+  bool may_hold(const Value* row) const {
+    bool may = true;
+    for (uint32_t i = 0; i < count_; ++i) {
+      const Value a = guards_[i].left.of(row);
+      const Value b = guards_[i].right.of(row);
+      const bool large = ((a | b) & kInterned) != 0;  // decided when it is joined
+      may = may & (large | (a < uint64_t{b} + guards_[i].or_equal));
+    }
+    return may;
+  }
+
+ private:
+  struct Side {
+    uint32_t column = kNone;  // of the row; kNone: the value is known
+    Value value = 0;
+    Value of(const Value* row) const { return column == kNone ? value : row[column]; }
+  };
+  struct Guard {  // left < right, or equal
+    Side left, right;
+    uint32_t or_equal = 0;
+  };
+  std::array<Guard, 2> guards_;
+  uint32_t count_ = 0;
+};
+
 // Fetches, for a row that is joined soon, what the join after it will look at first.
 class LookAhead {
  public:
@@ -81,12 +128,6 @@ class LookAhead {
 
  private:
   static constexpr uint32_t kMost = 8;
-  static uint32_t column_of(const Step& step, uint32_t reg) {
-    for (const Step::ColumnRegister& bind : step.binds) {
-      if (bind.reg == reg) return bind.column;
-    }
-    return kNone;
-  }
   const Index* index_ = nullptr;
   const Table* lookup_ = nullptr;
   std::array<uint32_t, kMost> columns_{};  // of the row; kNone: the value is known
@@ -160,40 +201,59 @@ bool Search::visit(const Node& node, bool fresh) {
   return join_all(best, next, 0, best.count, fresh);
 }
 
-// Joins the rows [begin, end) of some candidates.
-bool Search::join_all(const Candidates& some, const Node& next, size_t begin, size_t end, bool fresh) {
-  const Step& step = *some.step;
-  const auto row_at = [&](size_t i) { return some.rows != nullptr ? some.rows[i] : some.first + static_cast<Row>(i); };
-  constexpr size_t kAhead = 8;
-  if (end - begin <= kAhead) {
-    for (size_t i = begin; i < end; ++i) __builtin_prefetch(state_.tables[step.table].row(row_at(i)));
-    for (size_t i = begin; i < end; ++i) {
-      if (!join(next, step, row_at(i), some.column, fresh)) return false;
-    }
-    return true;
+// Whether a row is there and has the values that are known, those of `column` set aside.
+[[gnu::always_inline]] inline bool Search::fits(const Step& step, Row r, uint32_t column) const {
+  const Table& table = state_.tables[step.table];
+  const Value* row = table.row(r);
+  if (row[table.params] == kNone) return false;
+  if (table.any_subsumed() && table.subsumed(r) && !shared_.plan.include_subsumed()) return false;
+  for (const Step::ColumnRegister& bound : step.bound) {
+    if (bound.column != column && row[bound.column] != regs_[bound.reg]) return false;
   }
-  const LookAhead ahead(state_, step, next, regs_);
-  for (size_t i = begin; i < end; ++i) {
-    const Table& table = state_.tables[step.table];
-    if (i + 2 * kAhead < end) __builtin_prefetch(table.row(row_at(i + 2 * kAhead)));
-    if (i + kAhead < end) ahead.fetch(table.row(row_at(i + kAhead)));
-    if (!join(next, step, row_at(i), some.column, fresh)) return false;
+  for (const auto& [first, second] : step.repeated) {
+    if (row[first] != row[second]) return false;
   }
   return true;
 }
 
-bool Search::join(const Node& next, const Step& step, Row r, uint32_t column, bool fresh) {
-  if (++joins_ >= pause_at_ && !pause()) return false;
-  const Table& table = state_.tables[step.table];
-  const Value* row = table.row(r);
-  if (row[table.params] == kNone) return true;
-  if (table.any_subsumed() && table.subsumed(r) && !shared_.plan.include_subsumed()) return true;
-  for (const Step::ColumnRegister& bound : step.bound) {
-    if (bound.column != column && row[bound.column] != regs_[bound.reg]) return true;
+// Joins the rows [begin, end) of some candidates: some at a time, first those that can match, so that what they need is
+// on its way when they are joined.
+bool Search::join_all(const Candidates& some, const Node& next, size_t begin, size_t end, bool fresh) {
+  const Step& step = *some.step;
+  const auto row_at = [&](size_t i) { return some.rows != nullptr ? some.rows[i] : some.first + static_cast<Row>(i); };
+  constexpr size_t kBatch = 16;
+  std::array<Row, kBatch> kept;
+  if (end - begin == 1) {
+    if (++joins_ >= pause_at_ && !pause()) return false;
+    return !fits(step, row_at(begin), some.column) || join(next, step, row_at(begin), fresh);
   }
-  for (const auto& [first, second] : step.repeated) {
-    if (row[first] != row[second]) return true;
+  const Guards guards(state_, step, regs_);
+  const LookAhead ahead(state_, step, next, regs_);
+  for (size_t i = begin; i < std::min(end, begin + kBatch); ++i) {
+    __builtin_prefetch(state_.tables[step.table].row(row_at(i)));
   }
+  for (size_t first = begin; first < end; first += kBatch) {
+    const size_t last = std::min(end, first + kBatch);
+    joins_ += last - first;
+    if (joins_ >= pause_at_ && !pause()) return false;
+    const Table& table = state_.tables[step.table];
+    for (size_t i = last; i < std::min(end, last + kBatch); ++i) __builtin_prefetch(table.row(row_at(i)));
+    size_t count = 0;
+    for (size_t i = first; i < last; ++i) {
+      const Row r = row_at(i);
+      kept[count] = r;
+      count += static_cast<size_t>(fits(step, r, some.column) && guards.may_hold(table.row(r)));
+    }
+    for (size_t i = 0; i < count; ++i) ahead.fetch(table.row(kept[i]));
+    for (size_t i = 0; i < count; ++i) {
+      if (!join(next, step, kept[i], fresh)) return false;
+    }
+  }
+  return true;
+}
+
+bool Search::join(const Node& next, const Step& step, Row r, bool fresh) {
+  const Value* row = state_.tables[step.table].row(r);
   for (const Step::ColumnRegister& bind : step.binds) regs_[bind.reg] = row[bind.column];
   rows_[step.atom] = r;
   if (!step.calls.empty() && !run_calls(step.calls)) return !needs_serial;

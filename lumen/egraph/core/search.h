@@ -85,7 +85,8 @@ class Search {
   bool candidates_of(const Step& step, Candidates& some);
   bool visit(const Node& node, bool fresh);
   bool join_all(const Candidates& some, const Node& next, size_t begin, size_t end, bool fresh);
-  bool join(const Node& next, const Step& step, Row row, uint32_t column, bool fresh);
+  bool fits(const Step& step, Row row, uint32_t column) const;
+  bool join(const Node& next, const Step& step, Row row, bool fresh);
   bool run_calls(std::span<const BoundCall> calls);
   bool emit();
   const Index* make_index(TableId table, uint32_t column);

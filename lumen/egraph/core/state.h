@@ -49,8 +49,14 @@ struct alignas(64) EntryPart {
     Row row;        // that has the key's arguments; beyond the table for a row that is being made
     uint64_t data;  // the result of a row of the table, the slot of a new one
   };
+  struct Fresh {
+    uint64_t slot;
+    uint32_t key;
+  };
   GrowArray<uint32_t> keys;        // of this part
   GrowArray<Found> found;          // of those that were entered
+  GrowArray<Fresh> fresh;          // of those in a fresh place
+  GrowArray<Value> rows;           // that are made, for a range of keys
   std::vector<uint64_t> numbered;  // bits by key: it gets a new row at the end of the table
   size_t used = 0;                 // slots that were free before
 };
@@ -104,7 +110,7 @@ struct EGraph::State {
     t.reserve(1);
     const Row next = t.rows();
     const Table::Place place = t.place(args, h, next, next, nullptr);
-    if (!place.fresh) return t.result(place.row);
+    if (!place.fresh) return static_cast<Value>(place.data);
     Value* row = t.extend(1, place.was_free ? 1 : 0);
     for (uint32_t i = 0; i < t.params; ++i) row[i] = args[i];
     row[t.params] = t.decl.constructor ? ids[t.decl.result].add() : Value{0};

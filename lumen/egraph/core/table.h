@@ -46,6 +46,13 @@ class Table {
 
   // ---- by arguments
 
+  bool same_args(const Value* a, const Value* b) const {
+    for (uint32_t i = 0; i < params; ++i) {
+      if (a[i] != b[i]) return false;
+    }
+    return true;
+  }
+
   static uint64_t hash(const Value* args, uint32_t count) {
     uint64_t h = 0x2d358dccaa6c78a5u ^ count;
     uint32_t i = 0;
@@ -94,7 +101,7 @@ class Table {
     Row row;        // that has the arguments: in the table, or `base` + the number of a row that is being made
     bool fresh;     // taken for `candidate` just now
     bool was_free;  // and the slot was not in use before
-    uint64_t slot;
+    uint64_t data;  // the result of a row of the table, else the slot
   };
   // Finds the row, or enters `candidate` (base + its number; its arguments are at keys[number * params]). Threads may
   // do so at the same time in different parts.
@@ -108,7 +115,7 @@ class Table {
         if (r >= base) {
           if (same_args(keys + size_t{r - base} * params, args)) return {r, false, false, slot_of(at, i)};
         } else if (same_args(row(r), args)) {
-          if (!dead(r)) return {r, false, false, slot_of(at, i)};
+          if (!dead(r)) return {r, false, false, result(r)};
           group.rows[i] = candidate;
           return {candidate, true, false, slot_of(at, i)};
         }
@@ -201,12 +208,6 @@ class Table {
   static uint64_t fold(uint64_t a, uint64_t b) {
     const unsigned __int128 product = static_cast<unsigned __int128>(a) * b;
     return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
-  }
-  bool same_args(const Value* a, const Value* b) const {
-    for (uint32_t i = 0; i < params; ++i) {
-      if (a[i] != b[i]) return false;
-    }
-    return true;
   }
   // Probing stays in the part of the first group.
   uint64_t following(uint64_t group) const {

@@ -55,8 +55,8 @@ class UnionFind {
     redirect(b, a);
     return true;
   }
-  // The same while other threads do so too; what stops being a representative goes to `log`. The classes and their
-  // representatives come out the same whatever the order: the larger root always goes under the smaller one.
+  // The same while other threads do so too; what stops being a representative goes to `log`, for add_displaced. The
+  // classes and their representatives come out the same whatever the order: the larger root goes under the smaller one.
   bool unite_shared(Value a, Value b, std::vector<Value>& log) {
     while (true) {
       a = find_shared(a);
@@ -66,12 +66,13 @@ class UnionFind {
       Value root = b;
       if (std::atomic_ref(parent_[b]).compare_exchange_strong(root, a, std::memory_order_relaxed)) break;
     }
-    std::atomic_ref(stale_[b / 64]).fetch_or(uint64_t{1} << (b % 64), std::memory_order_relaxed);
     log.push_back(b);
     return true;
   }
-  // Takes over such a log.
-  void add_displaced(std::span<const Value> log) { displaced_.insert(displaced_.end(), log.begin(), log.end()); }
+  void add_displaced(std::span<const Value> log) {
+    for (const Value id : log) stale_[id / 64] |= uint64_t{1} << (id % 64);
+    displaced_.insert(displaced_.end(), log.begin(), log.end());
+  }
   // `id`, a root, is `to` from now on; for containers, whose new contents may have any number.
   void redirect(Value id, Value to) {
     parent_[id] = to;
