@@ -12,7 +12,7 @@ from programs.cases import choose
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lumen", default="build/release/lumen")
-    parser.add_argument("--only", default="math-large,closure", help="cases, with commas between")
+    parser.add_argument("--only", default="math-large,closure-large", help="cases, with commas between")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", default="1,2", help="numbers of threads; ratios are to the first")
     options = parser.parse_args()

@@ -30,7 +30,7 @@ constexpr size_t kPiece = 256;
 constexpr Row kScanPiece = 8192;
 
 bool dirty(const EGraph::State& s) {
-  return std::any_of(s.ids.begin(), s.ids.end(), [](const UnionFind& ids) { return !ids.displaced().empty(); });
+  return std::any_of(s.ids.begin(), s.ids.end(), [](const UnionFind& ids) { return ids.displaced().size() > 0; });
 }
 
 bool has_new_containers(const EGraph::State& s) {
@@ -51,10 +51,9 @@ Expected<void> EGraph::State::rebuild() {
   while (dirty(*this) || !pending.empty() || (first && has_new_containers(*this))) {
     first = false;
     rebuild_containers();
-    std::vector<std::vector<Value>> displaced(sorts.size());
+    std::vector<GrowArray<Value>> displaced(sorts.size());
     for (SortId sort = 0; sort < sorts.size(); ++sort) {
-      displaced[sort] = ids[sort].displaced();
-      ids[sort].forget_displaced();
+      displaced[sort] = ids[sort].take_displaced();
     }
     for (TableId t = 0; t < tables.size(); ++t) rebuild_table(t, displaced);
     flush();
@@ -177,7 +176,7 @@ void EGraph::State::rebuild_containers() {
     if (sort.kind != SortKind::container || !sort.holds_ids) continue;
     ContainerPool& pool = sort.sequences();
     const bool all = std::any_of(sort.elements.begin(), sort.elements.end(),
-                                 [&](SortId e) { return !ids[e].displaced().empty(); }) ||
+                                 [&](SortId e) { return ids[e].displaced().size() > 0; }) ||
                      sort.container == ContainerKind::function;
     const size_t end = pool.size();
     ids[id].grow(end);
@@ -197,45 +196,54 @@ void EGraph::State::rebuild_containers() {
   }
 }
 
-void EGraph::State::rebuild_table(TableId table, const std::vector<std::vector<Value>>& displaced) {
+void EGraph::State::rebuild_table(TableId table, std::span<const GrowArray<Value>> displaced) {
   const TableDecl& decl = tables[table].decl;
   std::vector<IdColumn> columns;
   size_t lookups = 0;
   for (uint32_t c = 0; c <= decl.params.size(); ++c) {
     const SortId sort = decl.column_sort(c);
-    if (displaced[sort].empty()) continue;
+    if (displaced[sort].size() == 0) continue;
     columns.push_back({c, &ids[sort]});
     lookups += displaced[sort].size();
   }
   if (columns.empty()) return;
-  std::vector<Row> affected;
+  GrowArray<Row>& affected = scratch_rows;
+  affected.resize(0);
   const Row end = tables[table].rows();
   Row scan_from = 0;
   if (end > kSmallTable && lookups < end / 4) {
     scan_from = clean[table];
     for (const auto& [column, sort_ids] : columns) {
       const Index& index = tables[table].catch_up(column, scan_from, sort_ids->size());
-      for (const Value id : displaced[decl.column_sort(column)]) {
-        for (const Row r : index.find(id)) {
+      const GrowArray<Value>& of_sort = displaced[decl.column_sort(column)];
+      for (size_t i = 0; i < of_sort.size(); ++i) {
+        for (const Row r : index.find(of_sort[i])) {
           if (!tables[table].dead(r)) affected.push_back(r);
         }
       }
     }
-    std::sort(affected.begin(), affected.end());
-    affected.erase(std::unique(affected.begin(), affected.end()), affected.end());
+    std::sort(affected.data(), affected.data() + affected.size());
+    const Row* unique = std::unique(affected.data(), affected.data() + affected.size());
+    affected.resize(static_cast<size_t>(unique - affected.data()));
   }
   if (workers != nullptr && end - scan_from >= 4 * kScanPiece) {
-    std::vector<std::vector<Row>> found((end - scan_from + kScanPiece - 1) / kScanPiece);
+    std::vector<GrowArray<Row>> found((end - scan_from + kScanPiece - 1) / kScanPiece);
     workers->run(found.size(), [&](size_t i) {
       const Row from = scan_from + static_cast<Row>(i) * kScanPiece;
       find_stale_rows(tables[table], columns, from, std::min(end, from + kScanPiece), found[i]);
     });
-    for (const std::vector<Row>& rows : found) affected.insert(affected.end(), rows.begin(), rows.end());
+    std::vector<size_t> starts;
+    for (const GrowArray<Row>& rows : found) {
+      starts.push_back(affected.size());
+      affected.append(rows.size());
+    }
+    workers->run(found.size(),
+                 [&](size_t i) { std::copy_n(found[i].data(), found[i].size(), affected.data() + starts[i]); });
   } else {
     find_stale_rows(tables[table], columns, scan_from, end, affected);
   }
   for (size_t i = 0; i < affected.size(); i += kBatch) {
-    rebuild_rows(table, std::span(affected).subspan(i, std::min(kBatch, affected.size() - i)));
+    rebuild_rows(table, {affected.data() + i, std::min(kBatch, affected.size() - i)});
   }
 }
 

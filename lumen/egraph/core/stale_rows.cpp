@@ -11,7 +11,7 @@ namespace lumen::egraph {
 
 namespace {
 
-void find_one_by_one(const Table& table, std::span<const IdColumn> columns, Row from, Row to, std::vector<Row>& found) {
+void find_one_by_one(const Table& table, std::span<const IdColumn> columns, Row from, Row to, GrowArray<Row>& found) {
   for (Row r = from; r < to; ++r) {
     const Value* row = table.row(r);
     if (row[table.params] == kNone) continue;
@@ -27,7 +27,7 @@ void find_one_by_one(const Table& table, std::span<const IdColumn> columns, Row 
 
 // Where all columns are of one sort the rows are an array of ids: eight at a time.
 [[gnu::target("avx2")]] void find_eight(const Table& table, const UnionFind& ids, Row from, Row to,
-                                        std::vector<Row>& found) {
+                                        GrowArray<Row>& found) {
   const size_t columns = table.columns();
   const Value* values = table.row(0);
   const int* words = reinterpret_cast<const int*>(ids.stale_bits());
@@ -61,7 +61,7 @@ void find_one_by_one(const Table& table, std::span<const IdColumn> columns, Row 
 
 }  // namespace
 
-void find_stale_rows(const Table& table, std::span<const IdColumn> columns, Row from, Row to, std::vector<Row>& found) {
+void find_stale_rows(const Table& table, std::span<const IdColumn> columns, Row from, Row to, GrowArray<Row>& found) {
 #if defined(__x86_64__)
   const auto same = [&](const IdColumn& column) { return column.ids == columns.front().ids; };
   static const bool wide = __builtin_cpu_supports("avx2") != 0;

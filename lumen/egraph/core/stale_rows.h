@@ -16,6 +16,6 @@ struct IdColumn {
 };
 
 // Appends the live rows of [from, to) with a stale id in one of the columns, ascending.
-void find_stale_rows(const Table& table, std::span<const IdColumn> columns, Row from, Row to, std::vector<Row>& found);
+void find_stale_rows(const Table& table, std::span<const IdColumn> columns, Row from, Row to, GrowArray<Row>& found);
 
 }  // namespace lumen::egraph

@@ -79,6 +79,7 @@ struct EGraph::State {
   size_t changes = 0;                // rows added, changed, killed or subsumed so far: tells whether a run did anything
   std::unique_ptr<Trace> trace;      // null unless tracing
   std::unique_ptr<Workers> workers;  // null unless a run may use several threads
+  GrowArray<Row> scratch_rows;       // rebuild_table
   std::vector<Value> scratch_keys;   // rebuild_rows
   std::vector<Value> scratch_results;
   std::vector<uint64_t> scratch_hashes;
@@ -142,7 +143,7 @@ struct EGraph::State {
   void append_in_place_of(TableId table, Row r, const Value* args, Value value, uint64_t h);
   std::optional<Value> run_merge(TableId table, Value old_value, Value new_value);
   void rebuild_containers();
-  void rebuild_table(TableId table, const std::vector<std::vector<Value>>& displaced);
+  void rebuild_table(TableId table, std::span<const GrowArray<Value>> displaced);
   // Brings live rows, each given once, to their canonical form; together, so that their memory accesses overlap.
   void rebuild_rows(TableId table, std::span<const Row> rows);
   void replace_row(TableId table, Row r, const Value* args, uint64_t h);

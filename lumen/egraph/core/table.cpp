@@ -5,14 +5,20 @@
 
 namespace lumen::egraph {
 
+namespace {
+
+constexpr uint64_t kSmallTable = 200'000;
+
+}  // namespace
+
 Table::Table(TableDecl declaration)
     : decl(std::move(declaration)), params(static_cast<uint32_t>(decl.params.size())), indexes_(params + 1) {
   set_room(8);
 }
 
-// Slots for two and a half times so many rows.
+// Slots for two and a half times so many rows, of small tables for nearly four times.
 void Table::set_room(uint64_t rows) {
-  uint64_t count = rows * 10 / 3 / kSlots + 1;  // `rows` are 0.3 of them
+  uint64_t count = (rows < kSmallTable ? rows * 5 : rows * 10 / 3) / kSlots + 1;
   if (count >= 256) count = (count + kParts - 1) / kParts * kParts;
   groups_.reset_to_zero(count);
   part_groups_ = count < 256 ? count : count / kParts;

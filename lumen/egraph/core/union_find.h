@@ -71,7 +71,7 @@ class UnionFind {
   }
   void add_displaced(std::span<const Value> log) {
     for (const Value id : log) stale_[id / 64] |= uint64_t{1} << (id % 64);
-    displaced_.insert(displaced_.end(), log.begin(), log.end());
+    std::copy(log.begin(), log.end(), displaced_.append(log.size()));
   }
   // `id`, a root, is `to` from now on; for containers, whose new contents may have any number.
   void redirect(Value id, Value to) {
@@ -80,16 +80,13 @@ class UnionFind {
     displaced_.push_back(id);
   }
 
-  std::vector<Value>& displaced() { return displaced_; }
-  const std::vector<Value>& displaced() const { return displaced_; }
+  const GrowArray<Value>& displaced() const { return displaced_; }
   size_t merges() const { return merges_; }
-  void forget_displaced() {
+  GrowArray<Value> take_displaced() {
     merges_ += displaced_.size();
-    displaced_.clear();
+    return std::move(displaced_);
   }
-  size_t bytes() const {
-    return parent_.bytes() + displaced_.capacity() * sizeof(Value) + stale_.capacity() * sizeof(uint64_t);
-  }
+  size_t bytes() const { return parent_.bytes() + displaced_.bytes() + stale_.capacity() * sizeof(uint64_t); }
 
  private:
   Value find_shared(Value id) {
@@ -103,7 +100,7 @@ class UnionFind {
   GrowArray<Value> parent_;
   // The same as parent_[id] != id, in bits that stay in the nearest caches.
   std::vector<uint64_t> stale_;
-  std::vector<Value> displaced_;
+  GrowArray<Value> displaced_;
   size_t merges_ = 0;  // taken off the log so far
 };
 
