@@ -47,7 +47,10 @@ TEST(UnionFind, represents_a_class_by_its_smallest_id) {
   EXPECT_EQ(ids.find(5), 2u);
   EXPECT_EQ(ids.find(4), 2u);
   EXPECT_EQ(ids.find(3), 3u);
-  EXPECT_EQ(ids.displaced(), (std::vector<Value>{5, 4}));
+  const GrowArray<Value> displaced = ids.take_displaced();
+  EXPECT_EQ(std::vector<Value>(displaced.data(), displaced.data() + displaced.size()), (std::vector<Value>{5, 4}));
+  EXPECT_EQ(ids.displaced().size(), 0u);
+  EXPECT_EQ(ids.merges(), 2u);
 }
 
 TEST(Table, finds_live_rows_by_their_arguments) {
