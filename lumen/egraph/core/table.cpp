@@ -94,7 +94,7 @@ void Table::enter_all(size_t part, size_t parts, const MarkAt& mark_at) {
       uint64_t at = group_of(marks[i]);
       uint32_t free = matching(groups_[at], kFree);
       for (; free == 0; free = matching(groups_[at], kFree)) at = following(at);
-      const uint32_t slot = static_cast<uint32_t>(std::countr_zero(free));
+      const uint32_t slot = lowest(free);
       groups_[at].tags[slot] = tag_of(marks[i]);
       groups_[at].rows[slot] = batch[i];
     }

@@ -67,7 +67,7 @@ class Table {
     const Group& group = groups_[group_of(mark_of(h))];
     const uint32_t same = matching(group, tag_of(mark_of(h)));
     if (same == 0) return;
-    const Row r = group.rows[std::countr_zero(same)];
+    const Row r = group.rows[lowest(same)];
     if (r < below) __builtin_prefetch(row(r));
   }
   // The live row with these arguments, or kNone.
@@ -76,7 +76,7 @@ class Table {
     for (uint64_t at = group_of(mark_of(h));; at = following(at)) {
       const Group& group = groups_[at];
       for (uint32_t same = matching(group, tag); same != 0; same &= same - 1) {
-        const Row r = group.rows[std::countr_zero(same)];
+        const Row r = group.rows[lowest(same)];
         if (same_args(row(r), args)) return dead(r) ? kNone : r;
       }
       if (matching(group, kFree) != 0) return kNone;
@@ -110,7 +110,7 @@ class Table {
     for (uint64_t at = group_of(mark_of(h));; at = following(at)) {
       Group& group = groups_[at];
       for (uint32_t same = matching(group, tag); same != 0; same &= same - 1) {
-        const uint32_t i = static_cast<uint32_t>(std::countr_zero(same));
+        const uint32_t i = lowest(same);
         const Row r = group.rows[i];
         if (r >= base) {
           if (same_args(keys + size_t{r - base} * params, args)) return {r, false, false, slot_of(at, i)};
@@ -121,7 +121,7 @@ class Table {
         }
       }
       if (const uint32_t free = matching(group, kFree); free != 0) {
-        const uint32_t i = static_cast<uint32_t>(std::countr_zero(free));
+        const uint32_t i = lowest(free);
         group.tags[i] = tag;
         group.rows[i] = candidate;
         return {candidate, true, true, slot_of(at, i)};
@@ -193,6 +193,7 @@ class Table {
   uint64_t group_of(uint32_t mark) const { return (uint64_t{mark} * groups_.size()) >> 32; }
   static size_t part_of(uint32_t mark, size_t parts) { return (uint64_t{mark} * parts) >> 32; }
   static uint64_t slot_of(uint64_t group, uint32_t i) { return group * 16 + i; }
+  static uint32_t lowest(uint32_t bits) { return static_cast<uint32_t>(std::countr_zero(bits)); }
   // The slots with this tag, as bits.
   static uint32_t matching(const Group& group, uint8_t tag) {
 #if defined(__SSE2__)
