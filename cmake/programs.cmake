@@ -1,6 +1,6 @@
 # A program of ours: LIBRARY (lumen::lumen unless said), our warnings, and what the sources may use beside it.
 function(add_program target)
-  cmake_parse_arguments(arg "" "LIBRARY" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(arg "" "" "LIBRARY;SOURCES;LINK" ${ARGN})
   if(NOT arg_LIBRARY)
     set(arg_LIBRARY lumen::lumen)
   endif()
@@ -13,6 +13,10 @@ endfunction()
 file(GLOB support_sources CONFIGURE_DEPENDS tests/support/*.cpp)
 add_library(test_support STATIC EXCLUDE_FROM_ALL ${support_sources})
 target_link_libraries(test_support PUBLIC lumen_egraph lumen_ir PRIVATE lumen_warnings lumen_fmt)
+# Of those, what makes graphs of primitives: for tests over the whole library.
+file(GLOB graph_support_sources CONFIGURE_DEPENDS tests/support/graphs/*.cpp)
+add_library(graph_support STATIC EXCLUDE_FROM_ALL ${graph_support_sources})
+target_link_libraries(graph_support PUBLIC lumen_hlir PRIVATE lumen_warnings)
 
 if(LUMEN_FUZZ)
   file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz/*.cpp)
@@ -95,7 +99,7 @@ foreach(folder IN LISTS test_folders)
     continue()
   endif()
   # The tests of base, egraph, ir and what threads share stand on those alone, so that a sanitiser need not build the rest.
-  set(library lumen::lumen)
+  set(library lumen::lumen graph_support)
   if(name STREQUAL "base")
     set(library lumen_base)
   elseif(name STREQUAL "egraph")

@@ -15,7 +15,39 @@ const T& field_as(const void* fields, const FieldInfo& field) {
   return *reinterpret_cast<const T*>(static_cast<const std::byte*>(fields) + field.offset);
 }
 
+void collect(Expr e, std::vector<Expr>& dims) {
+  for (const Expr& variable : variables(e)) {
+    if (variable.kind() != ExprKind::index) {
+      dims.push_back(variable);
+    } else {
+      collect(variable.index_extent(), dims);
+    }
+  }
+}
+
 }  // namespace
+
+void collect_dims(const Shape& shape, std::vector<Expr>& dims) {
+  for (const Expr& dim : shape) collect(dim, dims);
+}
+
+void collect_dims(const OpDef& op, const void* fields, std::vector<Expr>& dims) {
+  for (const FieldInfo& field : op.fields) {
+    if (field.type == &field_type<Shape>()) {
+      collect_dims(field_as<Shape>(fields, field), dims);
+    } else if (field.type == &field_type<Expr>()) {
+      collect(field_as<Expr>(fields, field), dims);
+    } else if (field.type == &field_type<View>()) {
+      const View& view = field_as<View>(fields, field);
+      collect_dims(view.shape(), dims);
+      collect(view.index(), dims);
+      collect(view.guard(), dims);
+    } else if (field.type == &field_type<Body>()) {
+      const auto of_body = field_as<Body>(fields, field).graph->dims();
+      dims.insert(dims.end(), of_body.begin(), of_body.end());
+    }
+  }
+}
 
 Expected<void> Scope::check_variable(std::string_view op, Expr e, Expr variable, const Shape& extents) const {
   if (variable.kind() == ExprKind::index) {

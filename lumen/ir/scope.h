@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "lumen/base/expected.h"
 #include "lumen/ir/op.h"
@@ -18,6 +19,10 @@
 namespace lumen {
 
 inline constexpr int64_t kMaxRank = 16;
+
+// The dims in the fields of an op and in a shape: what a graph must declare to hold it. Appends; may name a dim twice.
+void collect_dims(const OpDef& op, const void* fields, std::vector<Expr>& dims);
+void collect_dims(const Shape& shape, std::vector<Expr>& dims);
 
 // The checks of one graph; remembers what it has seen, as the same few shapes and views occur all over a graph.
 class Scope {

@@ -186,7 +186,7 @@ TEST(UnionFind, comes_out_the_same_when_threads_share_the_work) {
 TEST(Workers, do_every_piece_once) {
   for (const int threads : {1, 2, 3, 5}) {
     Workers workers(threads);
-    for (const size_t pieces : {0, 1, 2, 3, 7, 1000}) {
+    for (const size_t pieces : std::vector<size_t>{0, 1, 2, 3, 7, 1000}) {
       std::vector<std::atomic<int>> done(pieces);
       workers.run(pieces, [&](size_t i) { ++done[i]; });
       EXPECT_TRUE(std::all_of(done.begin(), done.end(), [](const std::atomic<int>& n) { return n == 1; }))

@@ -1,6 +1,6 @@
 #include "lumen/hlir/binary.h"
 
-#include "tests/hlir/values.h"
+#include "tests/support/graphs/values.h"
 
 namespace lumen::testing {
 namespace {

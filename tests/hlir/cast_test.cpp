@@ -1,7 +1,7 @@
 #include "lumen/hlir/cast.h"
 
 #include "lumen/hlir/select.h"
-#include "tests/hlir/values.h"
+#include "tests/support/graphs/values.h"
 
 namespace lumen::testing {
 namespace {

@@ -1,7 +1,7 @@
 // Ops of a user's own: declared like a primitive, admitted everywhere a table has them.
 #include "lumen/hlir/unary.h"
 #include "lumen/ir/verify.h"
-#include "tests/hlir/values.h"
+#include "tests/support/graphs/values.h"
 
 namespace lumen::testing {
 namespace {

@@ -8,8 +8,8 @@
 #include "lumen/hlir/view.h"
 #include "tests/hlir/allocations.h"
 #include "tests/hlir/naive_evaluator.h"
-#include "tests/hlir/random_graph.h"
-#include "tests/hlir/values.h"
+#include "tests/support/graphs/random_graph.h"
+#include "tests/support/graphs/values.h"
 
 namespace lumen::testing {
 namespace {

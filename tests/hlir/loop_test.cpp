@@ -3,7 +3,7 @@
 #include "lumen/hlir/binary.h"
 #include "lumen/hlir/leaves.h"
 #include "lumen/hlir/reduce.h"
-#include "tests/hlir/values.h"
+#include "tests/support/graphs/values.h"
 
 namespace lumen::testing {
 namespace {

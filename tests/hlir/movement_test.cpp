@@ -2,7 +2,7 @@
 #include "lumen/hlir/leaves.h"
 #include "lumen/hlir/sort.h"
 #include "lumen/hlir/view.h"
-#include "tests/hlir/values.h"
+#include "tests/support/graphs/values.h"
 
 namespace lumen::testing {
 namespace {

@@ -1,7 +1,7 @@
 #include "lumen/hlir/reduce.h"
 
 #include "lumen/hlir/scan.h"
-#include "tests/hlir/values.h"
+#include "tests/support/graphs/values.h"
 
 namespace lumen::testing {
 namespace {

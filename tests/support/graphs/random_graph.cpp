@@ -1,4 +1,4 @@
-#include "tests/hlir/random_graph.h"
+#include "tests/support/graphs/random_graph.h"
 
 #include <algorithm>
 #include <random>
