@@ -14,6 +14,7 @@ namespace lumen::cpu {
 namespace {
 
 constexpr std::chrono::microseconds kSpinFor(50);
+constexpr std::chrono::microseconds kAloneFor(2);
 
 constexpr int kOutside = -1;
 thread_local int inside_thread = kOutside;  // of the run that this thread works for
@@ -29,14 +30,16 @@ void pause() {
 // Until `word` is no longer `seen`: busily for a moment if `spin`, then asleep in the kernel (a futex on Linux).
 void wait_for_change(const std::atomic<uint32_t>& word, uint32_t seen, bool spin) {
   if (spin) {
-    const auto end = std::chrono::steady_clock::now() + kSpinFor;
-    do {
+    const auto start = std::chrono::steady_clock::now();
+    for (auto now = start; now - start < kSpinFor; now = std::chrono::steady_clock::now()) {
       // The clock takes about as long as a pause; it is read now and then.
       for (int k = 0; k < 16; ++k) {
         if (word.load(std::memory_order_acquire) != seen) return;
         pause();
       }
-    } while (std::chrono::steady_clock::now() < end);
+      // Who is waited for may need this very core: after a while, whoever wants it goes first.
+      if (now - start > kAloneFor) std::this_thread::yield();
+    }
   }
   word.wait(seen, std::memory_order_acquire);
 }

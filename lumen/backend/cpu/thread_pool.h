@@ -4,8 +4,8 @@
 //   pool.run(blocks, [&](int64_t block, int thread) { kernel(block, scratch[thread]); });
 //
 // The split is static: of n threads, thread t does the pieces from t*pieces/n to (t+1)*pieces/n, in order, at every
-// call, so that it finds in its caches what it left there. Between two calls a thread waits busily for about 50 us and
-// then sleeps: a neighbour that wants the core soon gets it.
+// call, so that it finds in its caches what it left there. Between two calls a thread waits busily for about 50 us,
+// after the first 2 of them behind whoever else wants the core, and then sleeps.
 //
 // - `fn` must not throw (the program ends) and need not be copyable; nothing is allocated.
 // - A run from inside a run, of this pool or another, is done inline by the thread that asks; `thread` is then that of
