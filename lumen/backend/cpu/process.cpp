@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -61,10 +63,34 @@ int spawn(const Command& command, pid_t& pid) {
 
 struct Running {
   pid_t pid = 0;
+  int handle = -1;  // becomes readable when the child ends; -1 on a system without pidfd_open
   size_t command = 0;
   Clock::time_point end;
   bool killed_by_us = false;
 };
+
+int open_handle(pid_t pid) {
+#if defined(SYS_pidfd_open)
+  return static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+#else
+  static_cast<void>(pid);
+  return -1;
+#endif
+}
+
+// Until one of them has ended or is at its limit, or a moment has passed.
+void wait_a_while(std::span<const Running> running) {
+  auto end = Clock::now() + std::chrono::seconds(1);
+  std::vector<pollfd> handles;
+  for (const Running& child : running) {
+    if (!child.killed_by_us) end = std::min(end, child.end);
+    if (child.handle >= 0) handles.push_back({child.handle, POLLIN, 0});
+  }
+  // Without handles, look every half millisecond; some systems round that up to 4.
+  if (handles.size() < running.size()) return std::this_thread::sleep_for(std::chrono::microseconds(500));
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
+  poll(handles.data(), handles.size(), static_cast<int>(std::max<int64_t>(0, left)));
+}
 
 // True when the child has ended and `outcome` says how.
 bool reap(const Running& child, Outcome& outcome) {
@@ -81,6 +107,7 @@ bool reap(const Running& child, Outcome& outcome) {
   } else {
     outcome = {Outcome::End::exited, WEXITSTATUS(status)};
   }
+  if (child.handle >= 0) close(child.handle);
   return true;
 }
 
@@ -106,9 +133,12 @@ std::vector<Outcome> run_commands(std::span<const Command> commands, int jobs, s
   size_t next = 0;
   while (next < commands.size() || !running.empty()) {
     while (next < commands.size() && running.size() < static_cast<size_t>(std::max(1, jobs))) {
-      Running child{0, next, Clock::now() + limit, false};
+      Running child{0, -1, next, Clock::now() + limit, false};
       outcomes[next].code = spawn(commands[next], child.pid);
-      if (outcomes[next].code == 0) running.push_back(child);
+      if (outcomes[next].code == 0) {
+        child.handle = open_handle(child.pid);
+        running.push_back(child);
+      }
       ++next;
     }
     std::erase_if(running, [&](const Running& child) { return reap(child, outcomes[child.command]); });
@@ -117,8 +147,7 @@ std::vector<Outcome> run_commands(std::span<const Command> commands, int jobs, s
       child.killed_by_us = true;
       kill(-child.pid, SIGKILL);
     }
-    // A compiler takes tens of milliseconds, so looking every half of one costs nothing that can be seen.
-    if (!running.empty()) std::this_thread::sleep_for(std::chrono::microseconds(500));
+    if (!running.empty()) wait_a_while(running);
   }
   return outcomes;
 }
