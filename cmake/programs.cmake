@@ -98,14 +98,16 @@ foreach(folder IN LISTS test_folders)
   if(NOT sources)
     continue()
   endif()
-  # The tests of base, egraph, ir and what threads share stand on those alone, so that a sanitiser need not build the rest.
+  # The tests of the lower folders stand on those alone, so that a sanitiser need not build the rest.
   set(library lumen::lumen graph_support)
   if(name STREQUAL "base")
     set(library lumen_base)
   elseif(name STREQUAL "egraph")
     set(library lumen_egraph)
-  elseif(name STREQUAL "ir" OR name STREQUAL "threads")
+  elseif(name STREQUAL "ir")
     set(library lumen_ir)
+  elseif(name STREQUAL "backend" OR name STREQUAL "threads")
+    set(library lumen_backend)
   endif()
   add_program(test_${name} LIBRARY ${library} SOURCES ${sources} LINK test_support GTest::gtest GTest::gtest_main rapidcheck rapidcheck_gtest)
   # What is under test is optimised; the tests themselves only take longer to compile that way.

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <string_view>
 #include <system_error>
+#include <variant>
 #include <vector>
 
 #include "lumen/base/nearest.h"
@@ -18,21 +19,46 @@ constexpr std::string_view kPrefix = "LUMEN_";
 
 struct FlagDef {
   std::string_view name;
-  int64_t Flags::*member;
+  std::variant<int64_t Flags::*, std::string Flags::*> member;
   int64_t least;
   int64_t most;
+  std::string_view text;        // what a text flag may be
+  std::string_view if_not_set;  // what an empty text flag means
   std::string_view doc;
 
   std::string allowed() const {
+    if (!text.empty()) return std::string(text);
     if (most == INT64_MAX) return fmt::format("an integer, {} or more", least);
     return fmt::format("an integer from {} to {}", least, most);
   }
+  std::string default_value(const Flags& defaults) const {
+    if (const auto* number = std::get_if<int64_t Flags::*>(&member)) return fmt::format("{}", defaults.**number);
+    return std::string(if_not_set);
+  }
 };
 
+constexpr FlagDef number_flag(std::string_view name, int64_t Flags::*member, int64_t least, int64_t most,
+                              std::string_view doc) {
+  return {name, member, least, most, {}, {}, doc};
+}
+
+constexpr FlagDef text_flag(std::string_view name, std::string Flags::*member, std::string_view text,
+                            std::string_view if_not_set, std::string_view doc) {
+  return {name, member, 0, 0, text, if_not_set, doc};
+}
+
 constexpr FlagDef kFlags[] = {
-    {"LUMEN_DEBUG", &Flags::debug, 0, 4,
-     "How much is logged to stderr: 0 warnings, 1 stages, 2 decisions, 3 programs, 4 everything."},
-    {"LUMEN_SEED", &Flags::seed, 0, INT64_MAX, "Seed of the random inputs that `lumen run` makes."},
+    text_flag("LUMEN_CACHE", &Flags::cache, "a folder, or `none`", "`~/.cache/lumen`",
+              "Where compiled kernels are kept between runs."),
+    number_flag("LUMEN_CACHE_MB", &Flags::cache_mb, 1, 1 << 24,
+                "How large the cache may grow, in MiB, before its least recently used entries go."),
+    text_flag("LUMEN_CC", &Flags::cc, "a name or a path", "the first of clang, gcc, cc",
+              "The C compiler that makes the kernels of the CPU backend."),
+    number_flag("LUMEN_DEBUG", &Flags::debug, 0, 4,
+                "How much is logged to stderr: 0 warnings, 1 stages, 2 decisions, 3 programs, 4 everything."),
+    number_flag("LUMEN_SEED", &Flags::seed, 0, INT64_MAX, "Seed of the random inputs that `lumen run` makes."),
+    number_flag("LUMEN_THREADS", &Flags::threads, 0, 4096,
+                "How many threads the CPU backend works with; 0 for all cores that this process may use."),
 };
 
 Expected<> set_flag(Flags& flags, std::string_view name, std::string_view text) {
@@ -46,13 +72,18 @@ Expected<> set_flag(Flags& flags, std::string_view name, std::string_view text) 
         fmt::format("unknown environment variable {}{}", name,
                     guess ? fmt::format("; did you mean {}{}?", kPrefix, *guess) : " (docs/flags.md lists them)"));
   }
+  if (const auto* text_member = std::get_if<std::string Flags::*>(&def->member)) {
+    if (text.empty()) return error(fmt::format("{}=\"\" is not {}", name, def->allowed()));
+    flags.** text_member = text;
+    return {};
+  }
   int64_t value = 0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool whole = status == std::errc() && end == text.data() + text.size();
   if (!whole || value < def->least || value > def->most) {
     return error(fmt::format("{}=\"{}\" is not {}", name, text, def->allowed()));
   }
-  flags.*def->member = value;
+  flags.*std::get<int64_t Flags::*>(def->member) = value;
   return {};
 }
 
@@ -61,9 +92,11 @@ Expected<> set_flag(Flags& flags, std::string_view name, std::string_view text) 
 Expected<Flags> parse_flags(std::span<const std::string> environment) {
   Flags flags;
   for (const std::string_view entry : environment) {
-    if (!entry.starts_with(kPrefix)) continue;
     const size_t equals = entry.find('=');
     if (equals == std::string_view::npos) continue;
+    if (entry.starts_with("HOME=")) flags.home = entry.substr(equals + 1);
+    if (entry.starts_with("PATH=")) flags.path = entry.substr(equals + 1);
+    if (!entry.starts_with(kPrefix)) continue;
     LUMEN_TRY(set_flag(flags, entry.substr(0, equals), entry.substr(equals + 1)));
   }
   return flags;
@@ -85,7 +118,7 @@ std::string flags_markdown() {
       "| name | value | default | meaning |\n|---|---|---|---|\n";
   const Flags defaults;
   for (const FlagDef& row : kFlags) {
-    text += fmt::format("| `{}` | {} | {} | {} |\n", row.name, row.allowed(), defaults.*row.member, row.doc);
+    text += fmt::format("| `{}` | {} | {} | {} |\n", row.name, row.allowed(), row.default_value(defaults), row.doc);
   }
   return text;
 }

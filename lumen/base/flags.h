@@ -13,11 +13,18 @@ namespace lumen {
 
 // One member per row of the table in flags.cpp, with its default.
 struct Flags {
-  int64_t debug = 0;  // LUMEN_DEBUG
-  int64_t seed = 0;   // LUMEN_SEED
+  std::string cache;        // LUMEN_CACHE; empty for ~/.cache/lumen
+  int64_t cache_mb = 2048;  // LUMEN_CACHE_MB
+  std::string cc;           // LUMEN_CC; empty for the first of clang, gcc, cc
+  int64_t debug = 0;        // LUMEN_DEBUG
+  int64_t seed = 0;         // LUMEN_SEED
+  int64_t threads = 0;      // LUMEN_THREADS; 0 for the usable cores
+  // What is read of the variables that belong to everyone.
+  std::string home;  // HOME
+  std::string path;  // PATH
 };
 
-// From "NAME=value" strings; those that do not start with LUMEN_ are ignored.
+// From "NAME=value" strings; those that are neither LUMEN_* nor HOME nor PATH are ignored.
 Expected<Flags> parse_flags(std::span<const std::string> environment);
 
 // Those of this process, read at the first call; throws Error when they are wrong.

@@ -1,0 +1,114 @@
+#include "lumen/backend/cpu/thread_pool.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <system_error>
+
+#include "lumen/backend/cpu/cpu_features.h"
+#include "lumen/base/check.h"
+#include "lumen/base/log.h"
+
+namespace lumen::cpu {
+namespace {
+
+constexpr std::chrono::microseconds kSpinFor(50);
+constexpr std::chrono::microseconds kAloneFor(2);
+
+constexpr int kOutside = -1;
+thread_local int inside_thread = kOutside;  // of the run that this thread works for
+
+void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+// Until `word` is no longer `seen`: busily for a moment if `spin`, then asleep in the kernel (a futex on Linux).
+void wait_for_change(const std::atomic<uint32_t>& word, uint32_t seen, bool spin) {
+  if (spin) {
+    const auto start = std::chrono::steady_clock::now();
+    for (auto now = start; now - start < kSpinFor; now = std::chrono::steady_clock::now()) {
+      // The clock takes about as long as a pause; it is read now and then.
+      for (int k = 0; k < 16; ++k) {
+        if (word.load(std::memory_order_acquire) != seen) return;
+        pause();
+      }
+      // Who is waited for may need this very core: after a while, whoever wants it goes first.
+      if (now - start > kAloneFor) std::this_thread::yield();
+    }
+  }
+  word.wait(seen, std::memory_order_acquire);
+}
+
+}  // namespace
+
+int default_threads() { return flags().threads > 0 ? static_cast<int>(flags().threads) : cpu().cores; }
+
+ThreadPool::ThreadPool(int threads) {
+  CHECK(threads >= 1, fmt::format("a pool of {} threads", threads));
+  // More threads than cores: whoever waits busily takes the core from one that works.
+  spin_ = threads <= cpu().cores;
+  workers_.reserve(static_cast<size_t>(threads - 1));
+  for (int t = 1; t < threads; ++t) {
+    try {
+      workers_.emplace_back([this, t] { serve(t); });
+    } catch (const std::system_error& refused) {
+      log_line(0, fmt::format("the CPU backend works with {} threads instead of {}: {}", t, threads, refused.what()));
+      break;
+    }
+  }
+}
+
+ThreadPool::~ThreadPool() {
+  stop_ = true;
+  round_.fetch_add(1, std::memory_order_release);
+  round_.notify_all();
+  for (std::thread& worker : workers_) worker.join();
+}
+
+void ThreadPool::run_range(int64_t pieces, Job job) {
+  if (pieces <= 0) return;
+  if (inside_thread != kOutside) return job.range(job.work, 0, pieces, inside_thread);
+  const std::scoped_lock one_at_a_time(callers_);
+  job_ = job;
+  pieces_ = pieces;
+  sharers_ = static_cast<int>(std::min<int64_t>(pieces, threads()));
+  if (sharers_ > 1) {
+    // Every worker answers every round, also one without a share: then the next round cannot overtake a slow one.
+    busy_.store(static_cast<uint32_t>(workers_.size()), std::memory_order_relaxed);
+    round_.fetch_add(1, std::memory_order_release);
+    round_.notify_all();
+  }
+  do_share(0);
+  if (sharers_ == 1) return;
+  for (uint32_t left = busy_.load(std::memory_order_acquire); left > 0; left = busy_.load(std::memory_order_acquire)) {
+    wait_for_change(busy_, left, spin_);
+  }
+}
+
+void ThreadPool::do_share(int thread) const {
+  if (thread >= sharers_) return;
+  const auto bound = [&](int64_t t) {
+    // Not t*pieces/sharers, which could overflow.
+    return pieces_ / sharers_ * t + pieces_ % sharers_ * t / sharers_;
+  };
+  inside_thread = thread;
+  job_.range(job_.work, bound(thread), bound(thread + 1), thread);
+  inside_thread = kOutside;
+}
+
+void ThreadPool::serve(int thread) {
+  for (uint32_t seen = 0;;) {
+    wait_for_change(round_, seen, spin_);
+    seen = round_.load(std::memory_order_acquire);
+    if (stop_) return;
+    do_share(thread);
+    if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) busy_.notify_one();
+  }
+}
+
+}  // namespace lumen::cpu
