@@ -94,10 +94,12 @@ foreach(folder IN LISTS test_folders)
   if(NOT sources)
     continue()
   endif()
-  # The tests of base, egraph, ir and what threads share stand on those alone, so that a sanitiser need not build the rest.
+  # The tests of base, codegen, egraph, ir and what threads share stand on those alone, so that a sanitiser need not build the rest.
   set(library lumen::lumen)
   if(name STREQUAL "base")
     set(library lumen_base)
+  elseif(name STREQUAL "codegen")
+    set(library lumen_codegen)
   elseif(name STREQUAL "egraph")
     set(library lumen_egraph)
   elseif(name STREQUAL "ir" OR name STREQUAL "threads")
