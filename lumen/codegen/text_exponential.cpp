@@ -92,10 +92,10 @@ LUMEN_FN double lumen_log2_f64(double x) {
   double half_square = 0.5 * f * f;
   double hi = lumen_from_bits_f64(lumen_bits_f64(f - half_square) & 0xffffffff00000000ull);
   double lo = ((f - hi) - half_square) + s * (half_square + R * z);
-  double main = hi * 1.44269504072144627571e+00;
+  double product = hi * 1.44269504072144627571e+00;
   double rest = (lo + hi) * 1.67517131648865118353e-10 + lo * 1.44269504072144627571e+00;
-  double sum = n + main;
-  double r = sum + (rest + ((n - sum) + main));
+  double sum = n + product;
+  double r = sum + (rest + ((n - sum) + product));
   r = x < lumen_from_bits_f64(0x7ff0000000000000ull) ? r : x;
   return x > 0.0 ? r : lumen_from_bits_f64(x == 0.0 ? 0xfff0000000000000ull : 0x7ff8000000000000ull);
 }

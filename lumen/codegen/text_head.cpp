@@ -40,7 +40,7 @@ typedef unsigned long long uint64_t;
 #else
 #include <stdint.h>
 #endif
-#define LUMEN_FN static __device__ __forceinline__
+#define LUMEN_FN [[maybe_unused]] static __device__ __forceinline__
 
 LUMEN_FN uint32_t lumen_bits_f32(float x) { return __float_as_uint(x); }
 LUMEN_FN float lumen_from_bits_f32(uint32_t u) { return __uint_as_float(u); }

@@ -24,14 +24,15 @@ LUMEN_FN float lumen_sin_f32(float x) {
   p2 -= (p2 + 13510798882111488.0) - 13510798882111488.0;
   double shifted = (p1 + p2) + 6755399441055744.0;
   double f = ((p1 - (shifted - 6755399441055744.0)) + p2) + a * c3;
-  float r = (float)(f * 3.141592653589793);
+  double angle = f * 3.141592653589793;
+  float r = (float)angle;
   float t = r * r;
   float p = -2.40801903e-08f;
   p = lumen_fma_f32(p, t, 2.75364641e-06f);
   p = lumen_fma_f32(p, t, -0.000198410868f);
   p = lumen_fma_f32(p, t, 0.00833333284f);
   p = lumen_fma_f32(p, t, -0.166666672f);
-  float s = lumen_fma_f32(r * t, p, r);
+  float s = (float)(angle + (double)(r * t * p));
   uint32_t flip = (uint32_t)lumen_bits_f64(shifted) << 31;
   return lumen_from_bits_f32(lumen_bits_f32(s) ^ flip ^ (lumen_bits_f32(x) & 0x80000000u));
 }
