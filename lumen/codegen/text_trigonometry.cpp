@@ -5,7 +5,8 @@ namespace lumen::scalar_text {
 const char* const kSine = R"(
 // sin x = (-1)^n sin(pi f) where x / pi = n + f. The product with 1/pi is taken in double in three parts: 29, 29 and 53
 // bits of 1/pi. The first two products are exact, and adding 1.5 * 2^53 takes their multiples of 2 away. Bits of 1/pi
-// that only make multiples of 2 for a large x are left out (Payne and Hanek); so every float is reduced well.
+// that only make multiples of 2 for a large x are left out (Payne and Hanek); so every float is reduced well. The
+// polynomial, of degree 11, is in double too.
 LUMEN_FN float lumen_sin_f32(float x) {
   double a = (double)lumen_abs_f32(x);
   double c1 = 0x1.45f306dp-2, c2 = 0x1.9391054p-31, c3 = 0x1.4fe13abe8fa9ap-60;
@@ -24,15 +25,14 @@ LUMEN_FN float lumen_sin_f32(float x) {
   p2 -= (p2 + 13510798882111488.0) - 13510798882111488.0;
   double shifted = (p1 + p2) + 6755399441055744.0;
   double f = ((p1 - (shifted - 6755399441055744.0)) + p2) + a * c3;
-  double angle = f * 3.141592653589793;
-  float r = (float)angle;
-  float t = r * r;
-  float p = -2.40801903e-08f;
-  p = lumen_fma_f32(p, t, 2.75364641e-06f);
-  p = lumen_fma_f32(p, t, -0.000198410868f);
-  p = lumen_fma_f32(p, t, 0.00833333284f);
-  p = lumen_fma_f32(p, t, -0.166666672f);
-  float s = (float)(angle + (double)(r * t * p));
+  double r = f * 3.141592653589793;
+  double t = r * r;
+  double p = -2.4080190432969635e-08;
+  p = lumen_fma_f64(p, t, 2.75364635625748e-06);
+  p = lumen_fma_f64(p, t, -0.000198410865614788);
+  p = lumen_fma_f64(p, t, 0.008333332768753579);
+  p = lumen_fma_f64(p, t, -0.16666666663881236);
+  float s = (float)lumen_fma_f64(r * t, p, r);
   uint32_t flip = (uint32_t)lumen_bits_f64(shifted) << 31;
   return lumen_from_bits_f32(lumen_bits_f32(s) ^ flip ^ (lumen_bits_f32(x) & 0x80000000u));
 }

@@ -8,10 +8,10 @@
 
 namespace lumen {
 
-// 2 to the exponent of the last place of `near`, for f32 and f64.
-inline long double last_place(float near) {
-  const int exponent = static_cast<int>(std::bit_cast<uint32_t>(near) >> 23 & 0xff);
-  return std::ldexp(1.0L, (exponent == 0 ? 1 : exponent) - 150);
+// The last place of a number near `near`: in double for f32, in long double for f64, whose last places double lacks.
+inline double last_place(float near) {
+  const uint64_t exponent = std::bit_cast<uint32_t>(near) >> 23 & 0xff;
+  return std::bit_cast<double>(((exponent == 0 ? 1 : exponent) + 1023 - 150) << 52);
 }
 inline long double last_place(double near) {
   const int exponent = static_cast<int>(std::bit_cast<uint64_t>(near) >> 52 & 0x7ff);
@@ -26,7 +26,7 @@ double ulp_error(T got, Wide exact) {
   if (std::isnan(near) || std::isnan(got)) return std::isnan(near) && std::isnan(got) ? 0 : kWrong;
   if (std::isinf(near) || std::isinf(got)) return near == got ? 0 : kWrong;
   if (near == 0 && got == 0) return std::signbit(near) == std::signbit(got) ? 0 : kWrong;
-  const long double distance = static_cast<long double>(got) - static_cast<long double>(exact);
+  const Wide distance = static_cast<Wide>(got) - exact;
   return static_cast<double>(std::fabs(distance) / last_place(near));
 }
 
