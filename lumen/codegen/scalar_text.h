@@ -1,0 +1,22 @@
+// The pieces of the scalar prelude; scalar.cpp puts them together. Each is C that CUDA accepts too.
+#pragma once
+
+#include <string>
+
+namespace lumen::scalar_text {
+
+extern const char* const kHeadC;
+extern const char* const kHeadCuda;
+extern const char* const kBasic;
+extern const char* const kExponential;
+extern const char* const kLogarithm;
+extern const char* const kSine;
+extern const char* const kTanh;
+extern const char* const kArcTangent;
+extern const char* const kErf;
+extern const char* const kNarrowFloats;
+
+std::string integers();  // arithmetic in each of the four widths
+std::string storage();   // load, store and wrap of every dtype
+
+}  // namespace lumen::scalar_text

@@ -1,0 +1,133 @@
+#include "lumen/codegen/scalar_text.h"
+
+namespace lumen::scalar_text {
+
+const char* const kTanh = R"(
+// tanh a = e / (e + 2) with e = exp(2a) - 1 = 2^n p + (2^n - 1), where 2a = n log 2 + r and p = exp(r) - 1 is a
+// polynomial of degree 7 without constant term: nothing cancels near 0, so one formula serves all a >= 0.
+LUMEN_FN float lumen_tanh_f32(float x) {
+  float a = lumen_abs_f32(x);
+  a = a > 10.0f ? 10.0f : a;
+  float y = a + a;
+  float shifted = lumen_fma_f32(y, 1.44269502f, 12582912.0f);
+  int32_t n = (int32_t)(lumen_bits_f32(shifted) - 0x4b400000u);
+  float m = shifted - 12582912.0f;
+  float r = lumen_fma_f32(-m, 0x1.62e4p-1f, y);
+  r = lumen_fma_f32(-m, 0x1.7f7d1cp-20f, r);
+  float q = 0.000198919704f;
+  q = lumen_fma_f32(q, r, 0.00139345322f);
+  q = lumen_fma_f32(q, r, 0.00833331048f);
+  q = lumen_fma_f32(q, r, 0.0416664556f);
+  q = lumen_fma_f32(q, r, 0.166666672f);
+  q = lumen_fma_f32(q, r, 0.5f);
+  float p = lumen_fma_f32(r * r, q, r);
+  float s = lumen_power_f32(n);
+  float e = lumen_fma_f32(s, p, s - 1.0f);
+  return lumen_with_sign_f32(lumen_div_f32(e, e + 2.0f), x);
+}
+
+// The same with degree 13.
+LUMEN_FN double lumen_tanh_f64(double x) {
+  double a = lumen_abs_f64(x);
+  a = a > 20.0 ? 20.0 : a;
+  double y = a + a;
+  double shifted = lumen_fma_f64(y, 1.4426950408889634, 6755399441055744.0);
+  int32_t n = (int32_t)(uint32_t)lumen_bits_f64(shifted);
+  double m = shifted - 6755399441055744.0;
+  double r = lumen_fma_f64(-m, 0x1.62e42fefa38p-1, y);
+  r = lumen_fma_f64(-m, 0x1.ef35793c7673p-45, r);
+  double q = 1.6087170907940627e-10;
+  q = lumen_fma_f64(q, r, 2.0918952345998524e-09);
+  q = lumen_fma_f64(q, r, 2.5052069612234677e-08);
+  q = lumen_fma_f64(q, r, 2.7557261055508104e-07);
+  q = lumen_fma_f64(q, r, 2.755731924861721e-06);
+  q = lumen_fma_f64(q, r, 2.4801587338540415e-05);
+  q = lumen_fma_f64(q, r, 0.0001984126984126277);
+  q = lumen_fma_f64(q, r, 0.001388888888887828);
+  q = lumen_fma_f64(q, r, 0.008333333333333333);
+  q = lumen_fma_f64(q, r, 0.04166666666666668);
+  q = lumen_fma_f64(q, r, 0.16666666666666666);
+  q = lumen_fma_f64(q, r, 0.5);
+  double p = lumen_fma_f64(r * r, q, r);
+  double s = lumen_power_f64(n);
+  double e = lumen_fma_f64(s, p, s - 1.0);
+  return lumen_with_sign_f64(lumen_div_f64(e, e + 2.0), x);
+}
+)";
+
+const char* const kErf = R"(
+// Below 1: a + a q(a^2). From 1 on: 1 - 2^-g, where g = -log2(erfc a) is a polynomial in a - 1 whose error counts for
+// less and less. Both are Chebyshev fits; from a = 4 on the result is 1.
+LUMEN_FN float lumen_erf_f32(float x) {
+  float a = lumen_abs_f32(x);
+  float t = a * a;
+  float q = 7.87587487e-05f;
+  q = lumen_fma_f32(q, t, -0.00080168643f);
+  q = lumen_fma_f32(q, t, 0.00518908724f);
+  q = lumen_fma_f32(q, t, -0.0268542115f);
+  q = lumen_fma_f32(q, t, 0.112835944f);
+  q = lumen_fma_f32(q, t, -0.37612626f);
+  q = lumen_fma_f32(q, t, 0.128379166f);
+  float u = (a > 4.0f ? 4.0f : a) - 1.0f;
+  float g = 1.09394975e-07f;
+  g = lumen_fma_f32(g, u, -3.80762299e-06f);
+  g = lumen_fma_f32(g, u, 5.54783219e-05f);
+  g = lumen_fma_f32(g, u, -0.000485302298f);
+  g = lumen_fma_f32(g, u, 0.00300330459f);
+  g = lumen_fma_f32(g, u, -0.0145782316f);
+  g = lumen_fma_f32(g, u, 0.0600023456f);
+  g = lumen_fma_f32(g, u, 1.21633744f);
+  g = lumen_fma_f32(g, u, 3.80722618f);
+  g = lumen_fma_f32(g, u, 2.66841674f);
+  float tail = 1.0f - lumen_exp2_f32(-g);
+  return lumen_with_sign_f32(a < 1.0f ? lumen_fma_f32(a, q, a) : tail, x);
+}
+
+// The same; from a = 6 on the result is 1.
+LUMEN_FN double lumen_erf_f64(double x) {
+  double a = lumen_abs_f64(x);
+  double t = a * a;
+  double q = 5.957176147748883e-11;
+  q = lumen_fma_f64(q, t, -1.1372848856791657e-09);
+  q = lumen_fma_f64(q, t, 1.4659775274047431e-08);
+  q = lumen_fma_f64(q, t, -1.6350312701054695e-07);
+  q = lumen_fma_f64(q, t, 1.6461000484121368e-06);
+  q = lumen_fma_f64(q, t, -1.4925595266831182e-05);
+  q = lumen_fma_f64(q, t, 0.0001205533111164271);
+  q = lumen_fma_f64(q, t, -0.000854832698083379);
+  q = lumen_fma_f64(q, t, 0.0052239776248180145);
+  q = lumen_fma_f64(q, t, -0.026866170645076792);
+  q = lumen_fma_f64(q, t, 0.11283791670954879);
+  q = lumen_fma_f64(q, t, -0.3761263890318375);
+  q = lumen_fma_f64(q, t, 0.1283791670955126);
+  double u = (a > 6.0 ? 6.0 : a) - 1.0;
+  double g = 7.268550218656629e-18;
+  g = lumen_fma_f64(g, u, -4.636750284376329e-16);
+  g = lumen_fma_f64(g, u, 1.3981828572828105e-14);
+  g = lumen_fma_f64(g, u, -2.6515267485869824e-13);
+  g = lumen_fma_f64(g, u, 3.5486893317965274e-12);
+  g = lumen_fma_f64(g, u, -3.563943306393274e-11);
+  g = lumen_fma_f64(g, u, 2.7853779951805105e-10);
+  g = lumen_fma_f64(g, u, -1.7302693515738348e-09);
+  g = lumen_fma_f64(g, u, 8.612237886952066e-09);
+  g = lumen_fma_f64(g, u, -3.400549450858314e-08);
+  g = lumen_fma_f64(g, u, 1.0119577426714521e-07);
+  g = lumen_fma_f64(g, u, -1.8156368437123455e-07);
+  g = lumen_fma_f64(g, u, -1.5910850997926945e-07);
+  g = lumen_fma_f64(g, u, 2.9332295321525838e-06);
+  g = lumen_fma_f64(g, u, -1.3842668308572488e-05);
+  g = lumen_fma_f64(g, u, 3.917830871060675e-05);
+  g = lumen_fma_f64(g, u, -3.791382782139364e-05);
+  g = lumen_fma_f64(g, u, -0.000342381055260079);
+  g = lumen_fma_f64(g, u, 0.0028535089703840702);
+  g = lumen_fma_f64(g, u, -0.014475749800807566);
+  g = lumen_fma_f64(g, u, 0.05995998999600775);
+  g = lumen_fma_f64(g, u, 1.2163466576891784);
+  g = lumen_fma_f64(g, u, 3.8072253458535217);
+  g = lumen_fma_f64(g, u, 2.6684166967816);
+  double tail = 1.0 - lumen_exp2_f64(-g);
+  return lumen_with_sign_f64(a < 1.0 ? lumen_fma_f64(a, q, a) : tail, x);
+}
+)";
+
+}  // namespace lumen::scalar_text

@@ -1,0 +1,133 @@
+#include "lumen/codegen/scalar_text.h"
+
+namespace lumen::scalar_text {
+
+const char* const kSine = R"(
+// sin x = (-1)^n sin(pi f) where x / pi = n + f. The product with 1/pi is taken in double in three parts: 29, 29 and 53
+// bits of 1/pi. The first two products are exact, and adding 1.5 * 2^53 takes their multiples of 2 away. Bits of 1/pi
+// that only make multiples of 2 for a large x are left out (Payne and Hanek); so every float is reduced well. The
+// polynomial, of degree 11, is in double too.
+LUMEN_FN float lumen_sin_f32(float x) {
+  double a = (double)lumen_abs_f32(x);
+  double c1 = 0x1.45f306dp-2, c2 = 0x1.9391054p-31, c3 = 0x1.4fe13abe8fa9ap-60;
+  c1 = a < 0x1p50 ? c1 : 0x1.b939105p-27;
+  c2 = a < 0x1p50 ? c2 : 0x1.29fc274p-57;
+  c3 = a < 0x1p50 ? c3 : 0x1.7d1f534ddc0dbp-85;
+  c1 = a < 0x1p76 ? c1 : 0x1.529fc27p-53;
+  c2 = a < 0x1p76 ? c2 : 0x1.5f47d4cp-83;
+  c3 = a < 0x1p76 ? c3 : 0x1.377036d8a5665p-111;
+  c1 = a < 0x1p102 ? c1 : 0x1.d5f47d4p-79;
+  c2 = a < 0x1p102 ? c2 : 0x1.a6ee06dp-108;
+  c3 = a < 0x1p102 ? c3 : 0x1.6295993c43904p-137;
+  double p1 = a * c1;
+  double p2 = a * c2;
+  p1 -= (p1 + 13510798882111488.0) - 13510798882111488.0;
+  p2 -= (p2 + 13510798882111488.0) - 13510798882111488.0;
+  double shifted = (p1 + p2) + 6755399441055744.0;
+  double f = ((p1 - (shifted - 6755399441055744.0)) + p2) + a * c3;
+  double r = f * 3.141592653589793;
+  double t = r * r;
+  double p = -2.4080190432969635e-08;
+  p = lumen_fma_f64(p, t, 2.75364635625748e-06);
+  p = lumen_fma_f64(p, t, -0.000198410865614788);
+  p = lumen_fma_f64(p, t, 0.008333332768753579);
+  p = lumen_fma_f64(p, t, -0.16666666663881236);
+  float s = (float)lumen_fma_f64(r * t, p, r);
+  uint32_t flip = (uint32_t)lumen_bits_f64(shifted) << 31;
+  return lumen_from_bits_f32(lumen_bits_f32(s) ^ flip ^ (lumen_bits_f32(x) & 0x80000000u));
+}
+
+LUMEN_FN double lumen_sum_error_f64(double a, double b, double sum) {
+  double bb = sum - a;
+  return (a - (sum - bb)) + (b - bb);
+}
+
+// r = |x| - n pi with pi in four parts (27, 27, 27 and 53 bits), summed with the errors of the sums (Cody and Waite).
+// Products are exact up to |x| = 2e8; beyond, r loses |x| 2^-53 without fused multiply-add and the result only stays
+// within [-1, 1].
+LUMEN_FN double lumen_sin_f64(double x) {
+  double a = lumen_abs_f64(x);
+  double shifted = lumen_fma_f64(a, 0.3183098861837907, 6755399441055744.0);
+  double n = shifted - 6755399441055744.0;
+  double s0 = lumen_fma_f64(-n, 0x1.921fb54p+1, a);
+  double p2 = -n * 0x1.10b461p-29;
+  double s1 = s0 + p2;
+  double p3 = -n * 0x1.a62633p-57;
+  double s2 = s1 + p3;
+  double low = lumen_sum_error_f64(s0, p2, s1) + lumen_sum_error_f64(s1, p3, s2);
+  low = lumen_fma_f64(-n, 0x1.45c06e0e68948p-85, low);
+  double r = s2 + low;
+  low = (s2 - r) + low;
+  r = r < -1.6 ? -1.6 : r;
+  r = r > 1.6 ? 1.6 : r;
+  double t = r * r;
+  double p = 1.91013239359893e-20;
+  p = lumen_fma_f64(p, t, -8.218172100265424e-18);
+  p = lumen_fma_f64(p, t, 2.811450117980201e-15);
+  p = lumen_fma_f64(p, t, -7.647163606775822e-13);
+  p = lumen_fma_f64(p, t, 1.605904383546503e-10);
+  p = lumen_fma_f64(p, t, -2.5052108385432757e-08);
+  p = lumen_fma_f64(p, t, 2.755731922398586e-06);
+  p = lumen_fma_f64(p, t, -0.0001984126984126984);
+  p = lumen_fma_f64(p, t, 0.008333333333333333);
+  p = lumen_fma_f64(p, t, -0.16666666666666666);
+  double s = r + lumen_fma_f64(r * t, p, low * (1.0 - 0.5 * t));
+  s = s < -1.0 ? -1.0 : s;
+  s = s > 1.0 ? 1.0 : s;
+  uint64_t flip = lumen_bits_f64(shifted) << 63;
+  return lumen_from_bits_f64(lumen_bits_f64(s) ^ flip ^ (lumen_bits_f64(x) & 0x8000000000000000ull));
+}
+)";
+
+const char* const kArcTangent = R"(
+// atan z = z + z^3 q(z^2) for z in [0, 1], a Chebyshev fit with q of degree 8; above 1 it is pi/2 - atan(1/z).
+LUMEN_FN float lumen_atan_f32(float x) {
+  float a = lumen_abs_f32(x);
+  int32_t above = a > 1.0f;
+  float z = lumen_div_f32(above ? 1.0f : a, above ? a : 1.0f);
+  float t = z * z;
+  float q = -0.00238699722f;
+  q = lumen_fma_f32(q, t, 0.0135077713f);
+  q = lumen_fma_f32(q, t, -0.0358715393f);
+  q = lumen_fma_f32(q, t, 0.0625016913f);
+  q = lumen_fma_f32(q, t, -0.0865688026f);
+  q = lumen_fma_f32(q, t, 0.110337645f);
+  q = lumen_fma_f32(q, t, -0.142785683f);
+  q = lumen_fma_f32(q, t, 0.199997395f);
+  q = lumen_fma_f32(q, t, -0.333333313f);
+  float p = lumen_fma_f32(z * t, q, z);
+  return lumen_with_sign_f32(above ? 0x1.921fb6p+0f - (p + 0x1.777a5cp-25f) : p, x);
+}
+
+// The same with q of degree 19.
+LUMEN_FN double lumen_atan_f64(double x) {
+  double a = lumen_abs_f64(x);
+  int32_t above = a > 1.0;
+  double z = lumen_div_f64(above ? 1.0 : a, above ? a : 1.0);
+  double t = z * z;
+  double q = 1.8061954618610735e-05;
+  q = lumen_fma_f64(q, t, -0.00019996189377899997);
+  q = lumen_fma_f64(q, t, 0.0010496035084967888);
+  q = lumen_fma_f64(q, t, -0.0034958859739161363);
+  q = lumen_fma_f64(q, t, 0.008368931178449834);
+  q = lumen_fma_f64(q, t, -0.015535152475413724);
+  q = lumen_fma_f64(q, t, 0.023696731580048157);
+  q = lumen_fma_f64(q, t, -0.03127718906699602);
+  q = lumen_fma_f64(q, t, 0.03749486812535225);
+  q = lumen_fma_f64(q, t, -0.04260356632601642);
+  q = lumen_fma_f64(q, t, 0.04737749579527775);
+  q = lumen_fma_f64(q, t, -0.0525797333428411);
+  q = lumen_fma_f64(q, t, 0.05881506877793656);
+  q = lumen_fma_f64(q, t, -0.06666564699289104);
+  q = lumen_fma_f64(q, t, 0.07692298971033217);
+  q = lumen_fma_f64(q, t, -0.09090908590891934);
+  q = lumen_fma_f64(q, t, 0.11111111093490827);
+  q = lumen_fma_f64(q, t, -0.14285714285384132);
+  q = lumen_fma_f64(q, t, 0.1999999999999753);
+  q = lumen_fma_f64(q, t, -0.3333333333333333);
+  double p = lumen_fma_f64(z * t, q, z);
+  return lumen_with_sign_f64(above ? 0x1.921fb54442d18p+0 - (p - 0x1.1a62633145c07p-54) : p, x);
+}
+)";
+
+}  // namespace lumen::scalar_text

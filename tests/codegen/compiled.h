@@ -1,0 +1,55 @@
+// C text compiled by the system compiler into a shared library, for as long as the object lives.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace lumen {
+
+class Compiled {
+ public:
+  // A failure to compile or load is a test failure, and then function() gives null.
+  Compiled(const std::string& source, const std::string& flags, const std::string& compiler = "cc");
+  ~Compiled();
+  Compiled(const Compiled&) = delete;
+  Compiled& operator=(const Compiled&) = delete;
+
+  template <class F>
+  F* function(const std::string& name) const {
+    return reinterpret_cast<F*>(symbol(name));
+  }
+  // What the compiler printed.
+  const std::string& messages() const { return messages_; }
+
+ private:
+  void* symbol(const std::string& name) const;
+  void* library_ = nullptr;
+  std::string messages_;
+};
+
+// A directory that goes away with the object.
+class ScratchDirectory {
+ public:
+  ScratchDirectory();
+  ~ScratchDirectory();
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// The exit status, and what the command printed to either stream.
+struct CommandResult {
+  int status = -1;
+  std::string output;
+};
+CommandResult run_command(const std::string& command);
+
+// scalar_c_flags(), separated by spaces.
+std::string prelude_flags();
+
+// The ways to compile that the stated errors hold for: contracted, not contracted, and without fused multiply-add.
+const std::vector<std::string>& flag_sets();
+
+}  // namespace lumen
