@@ -1,0 +1,191 @@
+#include "lumen/codegen/element.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lumen/codegen/element_ops.h"
+#include "lumen/codegen/scalar.h"
+#include "lumen/hlir/binary.h"
+#include "lumen/hlir/indexing.h"
+#include "lumen/hlir/leaves.h"
+#include "lumen/hlir/view.h"
+
+namespace lumen {
+
+bool is_elementwise(const Node& node) {
+  return node.is<Input>() || node.is<hlir::Constant>() || node.is<hlir::Iota>() || node.is<hlir::View>() ||
+         node.is<hlir::Gather>() || is_element_op(node);
+}
+
+ElementWriter::ElementWriter(const Graph& body, int indent) : body_(body), known_(1), indent_(indent) {
+  for (size_t k = 0; k < body.dims().size(); ++k) {
+    const auto [lo, hi] = body.dims()[k].dim_bounds();
+    dims_.emplace_back(body.dims()[k], Expr::dim(fmt::format("n{}", k), lo, hi));
+  }
+  for (size_t k = 0; k < body.inputs().size(); ++k) input_numbers_[body.inputs()[k]] = k;
+}
+
+Shape ElementWriter::rename(const Shape& shape) const {
+  std::vector<Expr> dims;
+  for (const Expr& dim : shape) dims.push_back(rename(dim));
+  return Shape(dims);
+}
+
+std::string ElementWriter::index(Expr e) {
+  std::string text = print_c(e).text;
+  divisions_ += static_cast<int>(std::count_if(text.begin(), text.end(), [](char c) { return c == '/' || c == '%'; }));
+  return text;
+}
+
+void ElementWriter::line(const std::string& text) {
+  text_ += std::string(static_cast<size_t>(indent_), ' ') + text + "\n";
+}
+
+void ElementWriter::open(const std::string& head) {
+  line(head + " {");
+  indent_ += 2;
+  known_.emplace_back();
+}
+
+void ElementWriter::close() {
+  indent_ -= 2;
+  known_.pop_back();
+  line("}");
+}
+
+void ElementWriter::check(const std::string& fails, std::string message) {
+  faults_.push_back(std::move(message));
+  line(fmt::format("fault = ({0}) & (fault < {1}) ? {1} : fault;", fails, faults_.size()));
+}
+
+std::string ElementWriter::keep(DType dtype, const std::string& text) {
+  const std::string name = fresh_name('v');
+  line(fmt::format("const {} {} = {};", compute_type(dtype), name, text));
+  return name;
+}
+
+ElementWriter::Key ElementWriter::key_of(NodeId node, std::span<const Expr> at) {
+  Key key{node, {}};
+  for (const Expr& e : at) key.second.push_back(e.node());
+  return key;
+}
+
+void ElementWriter::know(NodeId node, std::span<const Expr> at, std::string name) {
+  known_.back()[key_of(node, at)] = std::move(name);
+}
+
+std::string ElementWriter::value(NodeId node, std::span<const Expr> at) {
+  if (body_[node].is<hlir::Constant>()) return literal(body_[node].as<hlir::Constant>().value);
+  const Key key = key_of(node, at);
+  for (auto scope = known_.rbegin(); scope != known_.rend(); ++scope) {
+    if (const auto found = scope->find(key); found != scope->end()) return found->second;
+  }
+  return known_.back()[key] = make(node, at);  // `known_` is as deep again as it was before
+}
+
+std::string ElementWriter::make(NodeId id, std::span<const Expr> at) {
+  const Node& node = body_[id];
+  if (node.is<Input>()) return load(id, rename(node.type.shape).flat_index(at));
+  if (node.is<hlir::View>()) return read_view(id, at);
+  if (node.is<hlir::Gather>()) return read_gather(id, at);
+  if (node.is<hlir::Iota>()) {
+    const hlir::Iota& iota = node.as<hlir::Iota>();
+    const Shape shape = rename(iota.shape);
+    std::vector<std::pair<Expr, Expr>> coordinates;
+    for (int64_t k = 0; k < shape.rank(); ++k) {
+      const Expr own = Expr::index(static_cast<int>(k), shape[k]);
+      if (!own.is_constant()) coordinates.emplace_back(own, at[static_cast<size_t>(k)]);
+    }
+    const std::string text = index(substitute(rename(iota.value), coordinates));
+    return keep(iota.dtype, fmt::format("({})lumen_wrap_{}(({})({}))", compute_type(iota.dtype), name(iota.dtype),
+                                        compute_type(iota.dtype), text));
+  }
+  if (!is_element_op(node)) {
+    problem_ = fmt::format("[{}] is not computed element by element", node.op->name);
+    return "0";
+  }
+  std::vector<std::string> operands;
+  std::vector<DType> dtypes;
+  for (const NodeId operand : node.operands) {
+    operands.push_back(value(operand, at));
+    dtypes.push_back(body_[operand].type.dtype);
+  }
+  if ((node.is<hlir::Div>() || node.is<hlir::Mod>()) && !is_float(dtypes[0])) {
+    check(operands[1] + " == 0", fmt::format("[{}] an integer is divided by 0", node.op->name));
+  }
+  return keep(node.type.dtype, element_op(node, dtypes, operands));
+}
+
+std::string ElementWriter::load(NodeId input, Expr flat) {
+  const DType dtype = body_[input].type.dtype;
+  const char* form = is_packed(dtype) ? "{}(a{}, {})" : "{}(a{}[{}])";
+  return keep(dtype, fmt::format(fmt::runtime(form), load_function(dtype), input_numbers_.at(input), index(flat)));
+}
+
+std::string ElementWriter::element_of(NodeId source, Expr flat) {
+  const Node& node = body_[source];
+  if (node.is<Input>()) return load(source, flat);
+  const Shape shape = rename(node.type.shape);
+  const std::vector<Expr> strides = shape.strides();
+  std::vector<Expr> at;
+  for (int64_t k = 0; k < shape.rank(); ++k) {
+    const Expr along = flat / strides[static_cast<size_t>(k)];
+    at.push_back(k == 0 ? along : along % shape[k]);
+  }
+  return value(source, at);
+}
+
+std::string ElementWriter::read_view(NodeId id, std::span<const Expr> at) {
+  const Node& node = body_[id];
+  const View& view = node.as<hlir::View>().view;
+  const NodeId source = node.operands[0];
+  const Shape shape = rename(view.shape());
+  std::vector<std::pair<Expr, Expr>> coordinates;
+  for (int64_t k = 0; k < shape.rank(); ++k) {
+    const Expr own = Expr::index(static_cast<int>(k), shape[k]);
+    if (!own.is_constant()) coordinates.emplace_back(own, at[static_cast<size_t>(k)]);
+  }
+  const Expr numel = body_[source].type.shape.numel();
+  const bool proven = fits(view, numel);
+  Expr flat = substitute(rename(view.index()), coordinates);
+  const std::string name = view.has_guard() ? fresh_name('v') : std::string();
+  if (view.has_guard()) {
+    line(fmt::format("{} {} = {};", compute_type(node.type.dtype), name, literal(view.fill())));
+    open(fmt::format("if ({})", index(substitute(rename(view.guard()), coordinates))));
+  }
+  if (!proven) {
+    const std::string place = fresh_name('g');
+    line(fmt::format("int64_t {} = {};", place, index(flat)));
+    check(fmt::format("(uint64_t){} >= (uint64_t)({})", place, index(rename(numel))),
+          fmt::format("[View] {} reads outside an operand of type {}", view.str(), body_[source].type.str()));
+    line(fmt::format("{0} = (uint64_t){0} >= (uint64_t)({1}) ? 0 : {0};", place, index(rename(numel))));
+    flat = Expr::dim(place, 0, INT64_MAX / 4);
+  }
+  const std::string element = element_of(source, flat);
+  if (!view.has_guard()) return element;
+  line(fmt::format("{} = {};", name, element));
+  close();
+  return name;
+}
+
+std::string ElementWriter::read_gather(NodeId id, std::span<const Expr> at) {
+  const Node& node = body_[id];
+  const auto axis = static_cast<size_t>(node.as<hlir::Gather>().axis);
+  const NodeId source = node.operands[0];
+  const NodeId indices = node.operands[1];
+  const auto rank = static_cast<size_t>(body_[indices].type.shape.rank());
+  const std::string found = value(indices, at.subspan(axis, rank));
+  const Expr extent = rename(body_[source].type.shape)[static_cast<int64_t>(axis)];
+  const std::string place = fresh_name('g');
+  line(fmt::format("int64_t {} = (int64_t){};", place, found));
+  check(fmt::format("(uint64_t){} >= (uint64_t)({})", place, index(extent)),
+        fmt::format("[Gather] an index is outside axis {} of {}", axis, body_[source].type.str()));
+  line(fmt::format("{0} = (uint64_t){0} >= (uint64_t)({1}) ? 0 : {0};", place, index(extent)));
+  std::vector<Expr> coordinates(at.begin(), at.begin() + static_cast<ptrdiff_t>(axis));
+  coordinates.push_back(Expr::dim(place, 0, INT64_MAX / 4));
+  coordinates.insert(coordinates.end(), at.begin() + static_cast<ptrdiff_t>(axis + rank), at.end());
+  return value(source, coordinates);
+}
+
+}  // namespace lumen

@@ -1,0 +1,77 @@
+// ElementWriter: the statements that compute elements of a kernel's values, in a C-family language.
+//
+// A value is asked for at coordinates, which are expressions over loop variables i0, i1, …; a view changes the
+// coordinates and costs nothing, a gather makes one of what it reads. For y = x[1:] * 2 at i0:
+//
+//   const float v0 = lumen_load_f32(a0[i0 + 1]);
+//   const float v1 = lumen_mul_f32(v0, 2.0f);
+//
+// The text uses a0, a1, … for the body's inputs, n0, n1, … for its dims, and `fault`, which gets the number of a
+// message when an element cannot be computed (an index outside its axis, an integer divided by zero).
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lumen/ir/graph.h"
+
+namespace lumen {
+
+// Whether an element of the node is computed from elements of its operands.
+bool is_elementwise(const Node& node);
+
+class ElementWriter {
+ public:
+  explicit ElementWriter(const Graph& body, int indent);
+
+  // The element of a node at coordinates inside its shape: a name or a literal of compute_type(). Shapes and
+  // coordinates are in terms of n0, n1, …: see rename().
+  std::string value(NodeId node, std::span<const Expr> at);
+  // An expression with the dims of the body called n0, n1, …, as they are in the text.
+  Expr rename(Expr e) const { return substitute(e, dims_); }
+  Shape rename(const Shape& shape) const;
+  // An index expression as text; counts the divisions in it.
+  std::string index(Expr e);
+
+  // From now on, and while the block that is open now is, the element has this name. For what is not computed element
+  // by element: a reduction, whose elements must be known before they are asked for.
+  void know(NodeId node, std::span<const Expr> at, std::string name);
+  // Set when a value was asked for that is neither known nor computed element by element.
+  const std::string& problem() const { return problem_; }
+
+  void line(const std::string& text);
+  void open(const std::string& head);
+  void close();
+  const std::string& text() const { return text_; }
+  const std::vector<std::string>& faults() const { return faults_; }  // message k-1 belongs to fault k
+  int divisions() const { return divisions_; }
+
+ private:
+  using Key = std::pair<NodeId, std::vector<const ExprNode*>>;
+  std::string make(NodeId node, std::span<const Expr> at);
+  std::string load(NodeId input, Expr flat);
+  std::string read_view(NodeId node, std::span<const Expr> at);
+  std::string read_gather(NodeId node, std::span<const Expr> at);
+  std::string element_of(NodeId source, Expr flat);
+  std::string apply(const Node& node, std::span<const std::string> operands);
+  std::string keep(DType dtype, const std::string& text);
+  std::string fresh_name(char kind) { return kind + std::to_string(names_++); }
+  // The condition of a fault, and what to say then.
+  void check(const std::string& fails, std::string message);
+  static Key key_of(NodeId node, std::span<const Expr> at);
+
+  const Graph& body_;
+  std::vector<std::pair<Expr, Expr>> dims_;
+  std::map<NodeId, size_t> input_numbers_;
+  std::vector<std::map<Key, std::string>> known_;  // by nesting of blocks: values that have names
+  std::string text_;
+  std::string problem_;
+  std::vector<std::string> faults_;
+  int indent_;
+  int names_ = 0;
+  int divisions_ = 0;
+};
+
+}  // namespace lumen

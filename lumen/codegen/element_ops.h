@@ -1,0 +1,19 @@
+// One application of an elementwise op as an expression, and literals.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "lumen/ir/graph.h"
+
+namespace lumen {
+
+// Whether element_op() knows the op: unary, binary, Select and Cast.
+bool is_element_op(const Node& node);
+// Operands are of their compute types, and so is the result: floats narrower than f32 are rounded when they are stored
+// or cast, integers are wrapped to their dtype.
+std::string element_op(const Node& node, std::span<const DType> dtypes, std::span<const std::string> operands);
+// Of the compute type.
+std::string literal(const Scalar& value);
+
+}  // namespace lumen

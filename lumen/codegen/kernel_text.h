@@ -1,0 +1,39 @@
+// A generated kernel: text that is the same for every target, over a prelude that is not.
+//
+//   LUMEN_KERNEL(name) { … }     in C a function
+//     int64_t name(const void* const* in, void* const* out, const int64_t* dims, int64_t begin, int64_t end)
+//
+// that does the rows [begin, end) of the kernel's work; `in`, `out` and `dims` are as the body declares them. It
+// returns 0, or the number of a message in `faults`. On a GPU it is a __global__ function without result and with one
+// more parameter, unsigned long long* fault_out; its blocks share the rows and the threads of a block the elements of a
+// row. Buffers do not overlap and have room for at least one element.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lumen/codegen/scalar.h"
+#include "lumen/ir/graph.h"
+
+namespace lumen {
+
+struct KernelText {
+  std::string name;
+  std::string text;
+  Expr rows;                        // over n0, n1, …: the body's dims
+  std::vector<std::string> faults;  // what to say when it returns k: faults[k - 1]
+};
+
+// How a kernel begins: its name, and a0, a1, …, r0, r1, …, n0, n1, … out of its parameters.
+std::string kernel_head(const Graph& body, const std::string& name);
+// i0, i1, … of `row`, which counts the elements of a shape (over n0, n1, …).
+std::string row_coordinates(const Shape& shape, int indent);
+// Puts a value of the compute type at a flat index of output k.
+std::string store_statement(const Graph& body, size_t k, const std::string& index, const std::string& value);
+
+// What the C compiler must be told.
+std::vector<std::string> kernel_c_flags();
+// What stands before kernels: scalar_prelude() and the words that kernels are written in.
+std::string kernel_prelude(Syntax);
+
+}  // namespace lumen

@@ -1,0 +1,14 @@
+// Map kernels: every element of every output is computed on its own.
+#pragma once
+
+#include <string>
+
+#include "lumen/codegen/kernel_text.h"
+#include "lumen/ir/graph.h"
+
+namespace lumen {
+
+// An error when an op of the body is not elementwise, or the outputs differ in shape.
+Expected<KernelText> print_map(const Graph& body, const std::string& name);
+
+}  // namespace lumen

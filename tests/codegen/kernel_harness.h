@@ -1,0 +1,104 @@
+// Runs generated kernels: compiles many at once, and compares what they give with the reference.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "lumen/codegen/kernel_text.h"
+#include "lumen/ir/text.h"
+#include "tests/codegen/compiled.h"
+#include "tests/support/graphs/values.h"
+
+namespace lumen::testing {
+
+using KernelFunction = int64_t(const void* const*, void* const*, const int64_t*, int64_t, int64_t);
+
+// Many kernels in one file, compiled once, so that floats are rounded as the reference rounds them.
+inline Compiled compile(const std::vector<KernelText>& kernels) {
+  std::string source = kernel_prelude(Syntax::c);
+  std::string flags = "-O1 -w -ffp-contract=off -lm";
+  for (const std::string& flag : kernel_c_flags()) flags += " " + flag;
+  for (const KernelText& kernel : kernels) source += kernel.text;
+  return Compiled(source, flags);
+}
+
+inline std::vector<std::byte> stored(const HostTensor& tensor) {
+  const auto bytes = static_cast<size_t>(storage_bytes(tensor.dtype, tensor.numel()));
+  std::vector<std::byte> storage(bytes + 64, std::byte{0xa5});
+  pack(tensor.dtype, tensor.lanes, std::span(storage).first(bytes));
+  return storage;
+}
+
+struct Case {
+  std::shared_ptr<const Graph> body;
+  std::vector<HostTensor> inputs;
+  DimValues dims;
+  KernelText kernel;
+  std::string about;
+};
+
+inline DimValues dims_of(const Graph& body, const DimValues& all) {
+  DimValues dims;
+  for (const Expr& dim : body.dims()) dims.set(dim.dim_name(), evaluate(dim, all).value());
+  return dims;
+}
+
+// The outputs of the kernel, its rows done in pieces and out of order; the fault it returned.
+inline std::pair<std::vector<HostTensor>, int64_t> run(const Case& given, KernelFunction* function,
+                                                       std::mt19937_64& random) {
+  std::vector<std::vector<std::byte>> storage;
+  std::vector<const void*> in;
+  for (const HostTensor& input : given.inputs) storage.push_back(stored(input));
+  for (const std::vector<std::byte>& bytes : storage) in.push_back(bytes.data());
+  std::vector<HostTensor> outputs;
+  std::vector<std::vector<std::byte>> results;
+  for (const Output& output : given.body->outputs()) {
+    const TensorType type = (*given.body)[output.value].type;
+    outputs.push_back(HostTensor::poisoned(type.dtype, type.shape.evaluate(given.dims).value()));
+    results.push_back(stored(outputs.back()));
+  }
+  std::vector<void*> out;
+  for (std::vector<std::byte>& bytes : results) out.push_back(bytes.data());
+  std::vector<int64_t> dims;
+  DimValues renamed;
+  for (size_t k = 0; k < given.body->dims().size(); ++k) {
+    dims.push_back(evaluate(given.body->dims()[k], given.dims).value());
+    renamed.set("n" + std::to_string(k), dims.back());
+  }
+  const int64_t rows = evaluate(given.kernel.rows, renamed).value();
+  const int64_t middle = rows == 0 ? 0 : static_cast<int64_t>(random() % static_cast<uint64_t>(rows + 1));
+  int64_t fault = function(in.data(), out.data(), dims.data(), middle, rows);
+  fault = std::max(fault, function(in.data(), out.data(), dims.data(), 0, middle));
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    const auto bytes = static_cast<size_t>(storage_bytes(outputs[k].dtype, outputs[k].numel()));
+    unpack(outputs[k].dtype, std::span(results[k]).first(bytes), outputs[k].lanes);
+  }
+  return {outputs, fault};
+}
+
+// Within some units in the last place of the dtype.
+inline bool close(double got, double wanted, DType dtype, double units = 4) {
+  if (std::isnan(got) || std::isnan(wanted)) return std::isnan(got) && std::isnan(wanted);
+  if (got == wanted) return true;
+  const double unit = std::ldexp(1.0, -info(dtype).mantissa_bits);
+  return std::fabs(got - wanted) <=
+         units * unit * std::max(std::fabs(wanted), std::ldexp(1.0, dtype == f64 ? -1022 : -126));
+}
+
+// Floats within so many units in the last place; everything else exactly.
+inline void expect_same(const HostTensor& got, const HostTensor& wanted, double units, const Case& given) {
+  ASSERT_EQ(got.dims, wanted.dims);
+  for (size_t k = 0; k < wanted.lanes.size(); ++k) {
+    const Scalar a{got.dtype, got.lanes[k]}, b{wanted.dtype, wanted.lanes[k]};
+    const bool same = a == b || (is_float(a.dtype) && ((a.value.f == 0 && b.value.f == 0) ||
+                                                       (std::isnan(a.value.f) && std::isnan(b.value.f)) ||
+                                                       close(a.value.f, b.value.f, a.dtype, units)));
+    ASSERT_TRUE(same) << "element " << k << " is " << a.str() << ", not " << b.str() << "\n"
+                      << given.about << "\n"
+                      << print(*given.body) << given.kernel.text;
+  }
+}
+
+}  // namespace lumen::testing

@@ -1,0 +1,134 @@
+// Map kernels against the reference: random graphs, every op on its own and ops together, odd ranges of rows.
+#include "lumen/codegen/map.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+#include "lumen/frontend/ops.h"
+#include "lumen/hlir/binary.h"
+#include "lumen/hlir/cast.h"
+#include "lumen/hlir/indexing.h"
+#include "lumen/hlir/select.h"
+#include "lumen/hlir/unary.h"
+#include "lumen/hlir/view.h"
+#include "lumen/kernel/carve.h"
+#include "tests/codegen/kernel_harness.h"
+#include "tests/support/graphs/random_graph.h"
+
+namespace lumen {
+namespace {
+
+using namespace lumen::testing;
+
+bool approximates(const Node& node) {
+  return node.op->family == OpFamily::unary || node.is<hlir::Div>() || node.is<hlir::Mod>() || node.is<hlir::Cast>();
+}
+bool is_narrow(DType dtype) { return is_float(dtype) && dtype != f32 && dtype != f64; }
+
+// Kernels of a random graph that are maps: single ops, and runs of ops whose result is the same however they are
+// rounded.
+void add_cases(uint64_t seed, std::vector<Case>& cases) {
+  const RandomGraph given = make_random_graph(seed);
+  const Graph& graph = *given.graph;
+  std::map<NodeId, HostTensor> values;  // of every node, by the reference
+  for (size_t k = 0; k < given.inputs.size(); ++k) values[graph.inputs()[k]] = given.inputs[k];
+  std::vector<NodeId> run_of_ops;
+  const auto add = [&](const std::vector<NodeId>& part, NodeId result) {
+    Carved carved = carve(graph, part, std::vector<NodeId>{result});
+    const std::string name = "k" + std::to_string(cases.size());
+    Expected<KernelText> text = print_map(*carved.body, name);
+    if (!text.ok()) return;
+    Case& made = cases.emplace_back();
+    for (const NodeId id : carved.operands) made.inputs.push_back(values.at(id));
+    made.dims = dims_of(*carved.body, given.dims);
+    made.body = carved.body;
+    made.kernel = *text;
+    made.about = "seed " + std::to_string(seed);
+  };
+  for (const NodeId id : graph.order()) {
+    if (graph[id].is<Input>()) continue;
+    const Carved alone = carve(graph, std::vector<NodeId>{id}, std::vector<NodeId>{id});
+    std::vector<const HostTensor*> operands;
+    for (const NodeId operand : alone.operands) operands.push_back(&values.at(operand));
+    auto result = interpret(*alone.body, operands, dims_of(*alone.body, given.dims));
+    if (!result.ok()) return;  // an index outside, a division by zero: what comes after has no value
+    values[id] = result.value()[0];
+    add({id}, id);
+    bool exact = !approximates(graph[id]) && !is_narrow(graph[id].type.dtype);
+    for (const NodeId operand : graph[id].operands) exact = exact && !is_narrow(graph[operand].type.dtype);
+    if (!exact) continue;
+    run_of_ops.push_back(id);
+    if (run_of_ops.size() > 1) add(run_of_ops, id);
+  }
+}
+
+TEST(Map, refuses_what_is_not_elementwise) {
+  Graph graph;
+  const Tensor x = graph.input("x", {4, 3});
+  sum(x, {1}).output("s");
+  const auto text = print_map(graph, "k");
+  ASSERT_FALSE(text.ok());
+  EXPECT_EQ(text.diag().message, "[SumReduce] is not computed element by element");
+}
+
+TEST(Map, refuses_outputs_of_different_shapes) {
+  Graph graph;
+  const Tensor x = graph.input("x", {4, 3});
+  exp2(x).output("a");
+  transpose(x).output("b");
+  const auto text = print_map(graph, "k");
+  ASSERT_FALSE(text.ok());
+  EXPECT_EQ(text.diag().message, "the outputs of a map kernel have one shape, but these are [4,3] and [3,4]");
+}
+
+TEST(Map, says_when_an_index_is_outside) {
+  Graph graph;
+  const Tensor x = graph.input("x", {5});
+  const Tensor which = graph.input("which", {3}, DType::i32);
+  graph.add_output("y", graph.add(hlir::Gather{.axis = 0}, std::vector<NodeId>{x.id, which.id}).value()).value();
+  Case given{clone(graph), {}, {}, print_map(graph, "k0").value(), ""};
+  given.inputs = {row(f32, {1, 2, 3, 4, 5}), row(i32, {0, 5, -1})};
+  const Compiled compiled = compile({given.kernel});
+  std::mt19937_64 random(1);
+  const auto [outputs, fault] = run(given, compiled.function<KernelFunction>("k0"), random);
+  ASSERT_EQ(fault, 1);
+  EXPECT_EQ(given.kernel.faults[0], "[Gather] an index is outside axis 0 of f32[5]");
+  EXPECT_EQ(outputs[0].lanes[0].f, 1);
+}
+
+TEST(Map, is_one_loop_where_the_elements_lie_in_order) {
+  Graph graph;
+  const Expr n = graph.dim("n", 1, 1000);
+  const Tensor x = graph.input("x", {n, 64, 3});
+  (exp2(x) * 2.0 + x).output("y");
+  const KernelText kernel = print_map(graph, "k").value();
+  EXPECT_EQ(kernel.rows.str(), "192*n0");
+  EXPECT_EQ(kernel.text.find('/'), std::string::npos) << kernel.text;
+}
+
+TEST(Map, computes_what_the_reference_computes) {
+  const uint64_t first = std::random_device{}();
+  std::vector<Case> cases;
+  for (uint64_t seed = first; seed < first + 120; ++seed) add_cases(seed, cases);
+  std::vector<KernelText> kernels;
+  for (const Case& each : cases) kernels.push_back(each.kernel);
+  ASSERT_GT(kernels.size(), 400u);
+  const Compiled compiled = compile(kernels);
+  std::mt19937_64 random(first);
+  for (const Case& each : cases) {
+    std::vector<const HostTensor*> inputs;
+    for (const HostTensor& input : each.inputs) inputs.push_back(&input);
+    const std::vector<HostTensor> wanted = interpret(*each.body, inputs, each.dims).value();
+    const auto [got, fault] = run(each, compiled.function<KernelFunction>(each.kernel.name), random);
+    ASSERT_EQ(fault, 0) << each.kernel.text;
+    bool exact = true;
+    for (const NodeId id : each.body->order()) exact = exact && !approximates((*each.body)[id]);
+    for (size_t k = 0; k < got.size(); ++k) expect_same(got[k], wanted[k], exact ? 0 : 4, each);
+    if (HasFatalFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace lumen
