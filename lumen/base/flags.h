@@ -15,9 +15,11 @@ namespace lumen {
 struct Flags {
   int64_t debug = 0;  // LUMEN_DEBUG
   int64_t seed = 0;   // LUMEN_SEED
+  std::string cache;  // LUMEN_CACHE; empty only where neither it nor XDG_CACHE_HOME nor HOME is set
 };
 
-// From "NAME=value" strings; those that do not start with LUMEN_ are ignored.
+// From "NAME=value" strings; of those that do not start with LUMEN_ only XDG_CACHE_HOME and HOME are read, which say
+// where caches are when LUMEN_CACHE does not.
 Expected<Flags> parse_flags(std::span<const std::string> environment);
 
 // Those of this process, read at the first call; throws Error when they are wrong.

@@ -28,6 +28,7 @@ TEST(Flags, BadValueNamesFlagValueAndWhatIsAllowed) {
   EXPECT_EQ(message_for({"LUMEN_SEED=-1"}), "LUMEN_SEED=\"-1\" is not an integer, 0 or more");
   EXPECT_EQ(message_for({"LUMEN_SEED=9223372036854775808"}),
             "LUMEN_SEED=\"9223372036854775808\" is not an integer, 0 or more");
+  EXPECT_EQ(message_for({"LUMEN_CACHE="}), "LUMEN_CACHE=\"\" is not a path");
 }
 
 TEST(Flags, ParsesValuesAndIgnoresOthers) {
@@ -41,6 +42,14 @@ TEST(Flags, Defaults) {
   const Flags parsed = parse_flags({}).value();
   EXPECT_EQ(parsed.debug, 0);
   EXPECT_EQ(parsed.seed, 0);
+  EXPECT_EQ(parsed.cache, "");
+}
+
+TEST(Flags, TheCacheIsWhereTheNearestVariableSays) {
+  const auto cache = [](const std::vector<std::string>& environment) { return parse_flags(environment)->cache; };
+  EXPECT_EQ(cache({"HOME=/h", "XDG_CACHE_HOME=/x", "LUMEN_CACHE=/c d"}), "/c d");
+  EXPECT_EQ(cache({"HOME=/h", "XDG_CACHE_HOME=/x"}), "/x/lumen");
+  EXPECT_EQ(cache({"HOMES=/s", "HOME=/h", "XDG_CACHE_HOME="}), "/h/.cache/lumen");
 }
 
 TEST(Flags, Markdown) {
@@ -51,7 +60,9 @@ TEST(Flags, Markdown) {
             "| name | value | default | meaning |\n|---|---|---|---|\n"
             "| `LUMEN_DEBUG` | an integer from 0 to 4 | 0 | How much is logged to stderr: "
             "0 warnings, 1 stages, 2 decisions, 3 programs, 4 everything. |\n"
-            "| `LUMEN_SEED` | an integer, 0 or more | 0 | Seed of the random inputs that `lumen run` makes. |\n");
+            "| `LUMEN_SEED` | an integer, 0 or more | 0 | Seed of the random inputs that `lumen run` makes. |\n"
+            "| `LUMEN_CACHE` | a path | `$XDG_CACHE_HOME/lumen` or `~/.cache/lumen` | Folder of what may be made "
+            "again but takes time: the tuning database. |\n");
 }
 
 }  // namespace
