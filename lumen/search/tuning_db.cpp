@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <istream>
 #include <iterator>
 #include <ostream>
@@ -17,15 +16,6 @@
 namespace lumen::search {
 
 namespace {
-
-// The first bytes of the file; empty when there is none.
-std::string start_of(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  std::string start(64, '\0');
-  stream.read(start.data(), static_cast<std::streamsize>(start.size()));
-  start.resize(static_cast<size_t>(stream.gcount()));
-  return start;
-}
 
 // Measured ones or rejected ones of those found, in order.
 std::vector<TuningEntry> select(std::vector<TuningEntry> found, bool rejected) {
@@ -44,8 +34,7 @@ Expected<TuningDb> TuningDb::open(const std::string& path, OnDamage on_damage) {
   if (std::filesystem::is_directory(path, ignored)) {
     return error(fmt::format("{}: a folder, not a tuning database", path));
   }
-  const std::string start = path == kMemory ? "" : start_of(path);
-  const bool json_lines = is_json_lines(start) || (path.ends_with(".jsonl") && !start.starts_with("SQLite format 3"));
+  const bool json_lines = path.ends_with(".jsonl");
   return TuningDb(
       LUMEN_TRY(json_lines ? open_json_lines_store(path, on_damage) : open_preferred_store(path, on_damage)));
 }

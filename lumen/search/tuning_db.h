@@ -30,9 +30,9 @@ struct TuningStats {
 
 class TuningDb {
  public:
-  // ":memory:" lives as long as the object. A file that is not there is made; one whose name ends in .jsonl, or that is
-  // one already, is JSON lines; others are SQLite where the build has it. An error names the path: a folder that is
-  // missing or cannot be written, a newer schema, a database of another program. A file that cannot be written but read
+  // ":memory:" lives as long as the object. A file that is not there is made: JSON lines when its name ends in .jsonl,
+  // else SQLite where the build has it. An error names the path: a folder that is missing or cannot be written, a newer
+  // schema, a database of another program or of the other kind. A file that cannot be written but read
   // is opened, and put and clear are errors. OnDamage::move_aside is for files that are surely ours.
   static Expected<TuningDb> open(const std::string& path, OnDamage on_damage = OnDamage::move_aside);
   // $LUMEN_CACHE/tuning.db (.jsonl in a build without SQLite), in a folder that is made when missing.

@@ -39,11 +39,12 @@ class TuningStore {
 
 using StoreOrError = Expected<std::unique_ptr<TuningStore>>;
 
-// Defined once for each build: by sqlite/, or by no_sqlite/, which refuses SQLite files and keeps JSON lines.
+// Defined once for each build: by sqlite/, or by no_sqlite/, which keeps JSON lines.
 StoreOrError open_preferred_store(const std::string& path, OnDamage on_damage);
 // The file name that goes with it.
 const char* preferred_file_name();
 
+// Refuses an SQLite file, as the other does a file of JSON lines: neither is a damaged one of its own kind.
 StoreOrError open_json_lines_store(const std::string& path, OnDamage on_damage);
 // Whether the bytes at the start of a file are those of a JSON-lines database.
 bool is_json_lines(std::string_view start);

@@ -61,6 +61,22 @@ TEST_P(Files, ANewerSchemaIsRefusedAndKept) {
   EXPECT_EQ(folder_.count("damaged"), 0);
 }
 
+TEST(TuningFile, TheOtherKindIsRefusedAndKept) {
+  const Folder folder;
+  for (const char* name : {"a.db", "a.jsonl"}) ASSERT_TRUE(TuningDb::open(folder.file(name)).ok());
+  const std::string lines = folder.read("a.jsonl"), preferred = folder.read("a.db");
+  if (preferred == lines) GTEST_SKIP() << "a build without SQLite";
+  folder.write("b.db", lines);
+  folder.write("b.jsonl", preferred);
+  EXPECT_EQ(failure(folder.file("b.db")),
+            folder.file("b.db") + ": a tuning database of JSON lines: give it a name that ends in .jsonl");
+  EXPECT_EQ(failure(folder.file("b.jsonl")), folder.file("b.jsonl") +
+                                                 ": an SQLite database, not JSON lines: open it under a name without "
+                                                 ".jsonl, in a build with SQLite");
+  EXPECT_EQ(folder.read("b.db"), lines);
+  EXPECT_EQ(folder.read("b.jsonl"), preferred);
+}
+
 TEST_P(Files, ADamagedFileIsRefusedWhenAsked) {
   folder_.write(GetParam(), "model weights\nand more");
   EXPECT_TRUE(failure(path(), OnDamage::refuse).starts_with(path() + ": not a tuning database, or a damaged one: "))
@@ -197,11 +213,16 @@ TEST_P(Files, AFolderThatCannotBeWrittenIsRead) {
     // Root may write everywhere, so it must be somebody else.
     if (geteuid() == 0 && setuid(65534) != 0) return false;
     Expected<TuningDb> db = TuningDb::open(path());
-    if (!db.ok() || *db->list() != entries) return false;
+    const std::string got = !db.ok() ? db.diag().str() : !db->list().ok() ? db->list().diag().str() : "";
+    EXPECT_EQ(got, "");
+    if (!got.empty()) return false;
+    EXPECT_EQ(*db->list(), entries);
     const auto put = db->put(numbered(0, 1));
-    const bool said = !put.ok() && put.diag().str().starts_with(path() + ": cannot write: ");
-    const auto other = TuningDb::open(folder_.file("new" + GetParam()));
-    return said && !other.ok() && other.diag().str().ends_with(": Permission denied");
+    const std::string said = put.ok() ? "no error" : put.diag().str();
+    EXPECT_TRUE(said.starts_with(path() + ": cannot write: ")) << said;
+    const std::string other = failure(folder_.file("new" + GetParam()));
+    EXPECT_TRUE(other.ends_with(": Permission denied")) << other;
+    return !HasFailure();
   });
   EXPECT_EQ(wait_for(child), 0);
   chmod(folder_.path().c_str(), 0755);

@@ -136,6 +136,13 @@ class JsonLinesStore final : public TuningStore {
 
   Expected<void> take_lines(std::string_view text) {
     std::string damage;
+    if (read_ == 0 && text.starts_with("SQLite format 3")) {
+      forget();
+      return error(
+          fmt::format("{}: an SQLite database, not JSON lines: open it under a name without .jsonl, in a build "
+                      "with SQLite",
+                      path_));
+    }
     for (size_t end = 0; (end = text.find('\n')) != std::string_view::npos; text.remove_prefix(end + 1)) {
       const std::string_view line = text.substr(0, end);
       const bool first = std::exchange(read_, read_ + end + 1) == 0;

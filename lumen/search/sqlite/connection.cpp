@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <filesystem>
 #include <system_error>
 
 namespace lumen::search {
@@ -104,6 +107,11 @@ Expected<int64_t> Connection::read_integer(std::string_view sql) {
 
 int64_t Connection::changes() const { return sqlite3_changes64(handle_.get()); }
 
+Expected<void> Connection::require_writable() const {
+  if (sqlite3_db_readonly(handle_.get(), "main") == 0) return {};
+  return error(fmt::format("{}: cannot write: the file is read-only", path_));
+}
+
 void Connection::roll_back() { sqlite3_exec(handle_.get(), "ROLLBACK", nullptr, nullptr, nullptr); }
 
 Trouble Connection::trouble() const {
@@ -135,7 +143,10 @@ Diag Connection::fail(int code) {
     return error(fmt::format("{}: another process has kept it locked for {} s", path_, kBusyMilliseconds / 1000));
   }
   if (primary == SQLITE_READONLY) return error(fmt::format("{}: cannot write: the file is read-only", path_));
-  const int system = handle_ == nullptr ? 0 : sqlite3_system_errno(handle_.get());
+  int system = handle_ == nullptr ? 0 : sqlite3_system_errno(handle_.get());
+  // SQLite's last attempt is to open it for reading, so the reason why it could not be made is lost.
+  const std::string folder = std::filesystem::path(path_).parent_path().string();
+  if (system == ENOENT && ::access(folder.empty() ? "." : folder.c_str(), W_OK) != 0) system = errno;
   if (primary == SQLITE_CANTOPEN && system != 0) {
     return error(fmt::format("{}: cannot open: {}", path_, std::generic_category().message(system)));
   }

@@ -56,6 +56,8 @@ class Connection {
   Expected<void> execute(std::string_view sql);
   Expected<int64_t> read_integer(std::string_view sql);
   int64_t changes() const;
+  // An error when the file, or the way it was opened, allows no writing.
+  Expected<void> require_writable() const;
 
   // Ends a transaction that failed; the last error stays.
   void roll_back();
@@ -63,6 +65,7 @@ class Connection {
   // About the last error; `other` when there was none.
   Trouble trouble() const;
   std::string last_error() const;
+  void forget_error() { code_ = 0; }
 
  private:
   friend class Statement;

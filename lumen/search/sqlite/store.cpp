@@ -6,6 +6,7 @@
 
 #include <bit>
 #include <cstdio>
+#include <fstream>
 #include <utility>
 
 #include "lumen/search/damaged_file.h"
@@ -124,6 +125,7 @@ class SqliteStore final : public TuningStore {
 
   template <class Work>
   Expected<int64_t> in_transaction(Work work) {
+    LUMEN_TRY(connection_->require_writable());
     // IMMEDIATE waits for other writers here, where waiting cannot fail half-way.
     LUMEN_TRY(connection_->execute("BEGIN IMMEDIATE"));
     Expected<int64_t> result = work();
@@ -149,6 +151,7 @@ class SqliteStore final : public TuningStore {
       }
       return work();
     };
+    if (connection_ != nullptr) connection_->forget_error();
     auto result = attempt();
     if (result.ok() || connection_ == nullptr || connection_->trouble() == Trouble::other) return result;
     LUMEN_TRY(recover(connection_->trouble()));
@@ -195,6 +198,9 @@ class SqliteStore final : public TuningStore {
 
   Expected<void> recover(Trouble trouble) {
     const FolderLock lock(path_);
+    if (trouble == Trouble::damaged && is_json_lines(start_of_file())) {
+      return error(fmt::format("{}: a tuning database of JSON lines: give it a name that ends in .jsonl", path_));
+    }
     std::vector<TuningEntry> saved;
     const std::string why = connection_->last_error();
     if (trouble == Trouble::damaged && on_damage_ == OnDamage::refuse) return refuse_damaged(path_, why);
@@ -209,6 +215,14 @@ class SqliteStore final : public TuningStore {
     LUMEN_TRY(in_transaction([&] { return put_each(saved, OnConflict::keep_newer); }));
     log_moved(path_, why, moved_to, saved.size());
     return {};
+  }
+
+  // Only for a file that is damaged: closing one that is in use would end the locks that this process has on it.
+  std::string start_of_file() const {
+    std::ifstream stream(path_, std::ios::binary);
+    std::string start(64, '\0');
+    stream.read(start.data(), static_cast<std::streamsize>(start.size()));
+    return start;
   }
 
   std::string path_;
