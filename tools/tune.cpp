@@ -40,6 +40,8 @@ std::string time_text(double seconds) {
   return fmt::format("{:.3g} ns", seconds * 1e9);
 }
 
+std::string entries_text(int64_t count) { return fmt::format("{} {}", count, count == 1 ? "entry" : "entries"); }
+
 // On one line, with what would break it escaped.
 std::string one_line(std::string_view text) {
   std::string result;
@@ -118,7 +120,7 @@ Expected<int> import_tuning(const TuneOptions& options) {
       LUMEN_TRY(options.db.empty() ? TuningDb::open_default() : TuningDb::open(options.db, search::OnDamage::refuse));
   const auto conflict = options.replace ? search::OnConflict::replace : search::OnConflict::keep_newer;
   const int64_t written = LUMEN_TRY(db.import_json(text, conflict, name));
-  fmt::print("{} entries written\n", written);
+  fmt::print("{} written\n", entries_text(written));
   return 0;
 }
 
@@ -127,7 +129,7 @@ Expected<int> clear_tuning(const TuneOptions& options) {
   if (!some && !options.all) return error("say what to remove: --kernel PART, --hardware NAME or --all");
   if (some && options.all) return error("--all and a choice of entries exclude each other");
   TuningDb db = LUMEN_TRY(open_to_read(options));
-  fmt::print("{} entries removed\n", LUMEN_TRY(db.clear(filter_of(options))));
+  fmt::print("{} removed\n", entries_text(LUMEN_TRY(db.clear(filter_of(options)))));
   return 0;
 }
 
