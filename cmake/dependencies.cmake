@@ -22,6 +22,22 @@ endif()
 add_library(lumen_boost INTERFACE)
 target_include_directories(lumen_boost SYSTEM INTERFACE ${LUMEN_BOOST_INCLUDE})
 
+# The tuning database is an SQLite file where SQLite can be linked statically, else a file of JSON lines. Either way
+# lumen_search has all the same functions: one of the folders lumen/search/{sqlite,no_sqlite} is left out.
+option(LUMEN_SQLITE "Keep tuning results in SQLite where it is found" ON)
+find_path(LUMEN_SQLITE_INCLUDE sqlite3.h)
+find_library(LUMEN_SQLITE_LIBRARY NAMES libsqlite3.a)
+if(LUMEN_SQLITE AND LUMEN_SQLITE_INCLUDE AND LUMEN_SQLITE_LIBRARY)
+  set(LUMEN_LEFT_OUT lumen/search/no_sqlite/)
+  add_library(lumen_sqlite INTERFACE)
+  target_include_directories(lumen_sqlite SYSTEM INTERFACE ${LUMEN_SQLITE_INCLUDE})
+  target_link_libraries(lumen_sqlite INTERFACE ${LUMEN_SQLITE_LIBRARY} Threads::Threads ${CMAKE_DL_LIBS} m)
+  set(LUMEN_LINK_search lumen_sqlite)
+else()
+  set(LUMEN_LEFT_OUT lumen/search/sqlite/)
+  message(STATUS "SQLite (sqlite3.h and libsqlite3.a) not found or not wanted: the tuning database is JSON lines")
+endif()
+
 # The rest is for programs, tests and benchmarks: absent means that these are left out, with a message.
 find_package(CLI11 QUIET)
 find_package(GTest QUIET)

@@ -66,4 +66,19 @@ struct EggOptions {
 // 3 when a limit was hit.
 Expected<int> run_egg(const EggOptions& options);
 
+// The tuning database.
+struct TuneOptions {
+  std::string db;        // empty: the one in LUMEN_CACHE
+  std::string kernel;    // a part of the kernel's text
+  std::string hardware;  // a fingerprint
+  std::string file;      // to import or to export to; "-" is stdin or stdout
+  bool json = false;     // show: as export
+  bool replace = false;  // import: over newer entries too
+  bool all = false;      // clear: everything
+};
+Expected<int> show_tuning(const TuneOptions& options);
+Expected<int> export_tuning(const TuneOptions& options);
+Expected<int> import_tuning(const TuneOptions& options);
+Expected<int> clear_tuning(const TuneOptions& options);
+
 }  // namespace lumen::tools

@@ -5,8 +5,10 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <span>
 
 #include "lumen/hlir/ops.h"
+#include "lumen/import/file.h"
 #include "lumen/ir/text.h"
 #include "lumen/ir/verify.h"
 
@@ -31,6 +33,11 @@ Expected<std::string> read_text(const std::string& file) {
   Expected<std::string> text = read_stream(stream, file);
   std::fclose(stream);
   return text;
+}
+
+Expected<void> write_text(const std::string& file, std::string_view text) {
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(text));
+  return write_file(file, std::span(&bytes, 1));
 }
 
 Expected<std::shared_ptr<Graph>> read_graph(const std::string& file) {

@@ -114,6 +114,39 @@ void add_egg(CLI::App& app, EggOptions& options, Chosen& chosen) {
   egg->callback([&] { chosen = [&options] { return run_egg(options); }; });
 }
 
+void add_tune(CLI::App& app, TuneOptions& options, Chosen& chosen) {
+  CLI::App* tune = app.add_subcommand("tune", "show, export, import or clear the measured times of kernels");
+  tune->require_subcommand(1);
+  const auto add = [&](const char* name, const char* help, Expected<int> (*command)(const TuneOptions&)) {
+    CLI::App* sub = tune->add_subcommand(name, help);
+    sub->add_option("--db", options.db, "the database (default: the one in the folder LUMEN_CACHE)")->type_name("FILE");
+    sub->callback([&chosen, &options, command] { chosen = [&options, command] { return command(options); }; });
+    return sub;
+  };
+  const auto add_choice = [&](CLI::App* sub) {
+    sub->add_option("--kernel", options.kernel, "only kernels whose text holds this")->type_name("PART");
+    sub->add_option("--hardware", options.hardware, "only this hardware")->type_name("NAME");
+    return sub;
+  };
+  add_choice(add("show", "a table of what was measured, the fastest first", show_tuning))
+      ->add_flag("--json", options.json, "as `export` prints it");
+  add_choice(add("export", "write entries as JSON", export_tuning))
+      ->add_option("FILE", options.file, "where to (default: stdout)")
+      ->type_name("");
+  CLI::App* import = add("import", "take in what `export` wrote, all or nothing", import_tuning);
+  import->add_option("FILE", options.file, "what to take in; - reads stdin")->type_name("")->required();
+  import->add_flag("--replace", options.replace, "over entries that are newer than those of the file too");
+  add_choice(add("clear", "remove entries", clear_tuning))->add_flag("--all", options.all, "every entry");
+  tune->footer(
+      "A time is the median of its trials, the spread their median absolute deviation. `import` keeps what is newer.\n"
+      "\n"
+      "Examples:\n"
+      "  lumen tune show --kernel matmul\n"
+      "  lumen tune export times.json --db tuning.db\n"
+      "  lumen tune import times.json\n"
+      "  lumen tune clear --kernel matmul");
+}
+
 void add_listings(CLI::App& app, OpsOptions& options, bool& flags_markdown, Chosen& chosen) {
   CLI::App* ops = app.add_subcommand("ops", "list the primitives, or show one of them");
   ops->add_option("NAME", options.name, "a primitive");
@@ -150,12 +183,14 @@ int main_with(int argc, char** argv) {
   IrOptions ir;
   RunOptions run;
   EggOptions egg;
+  TuneOptions tune;
   OpsOptions ops;
   bool flags_markdown = false;
   Chosen chosen;
   add_ir(app, ir, chosen);
   add_run(app, run, chosen);
   add_egg(app, egg, chosen);
+  add_tune(app, tune, chosen);
   add_listings(app, ops, flags_markdown, chosen);
   if (const std::optional<std::string> unknown = unknown_command(app, argc, argv)) {
     return fail(*unknown + " (see lumen --help)");

@@ -49,7 +49,7 @@ constexpr FlagDef text_flag(std::string_view name, std::string Flags::*member, s
 
 constexpr FlagDef kFlags[] = {
     text_flag("LUMEN_CACHE", &Flags::cache, "a folder, or `none`", "`~/.cache/lumen`",
-              "Where compiled kernels are kept between runs."),
+              "Where compiled kernels and measured times are kept between runs."),
     number_flag("LUMEN_CACHE_MB", &Flags::cache_mb, 1, 1 << 24,
                 "How large the cache may grow, in MiB, before its least recently used entries go."),
     text_flag("LUMEN_CC", &Flags::cc, "a name or a path", "the first of clang, gcc, cc",
@@ -88,6 +88,12 @@ Expected<> set_flag(Flags& flags, std::string_view name, std::string_view text) 
 }
 
 }  // namespace
+
+std::string Flags::cache_folder() const {
+  if (cache == "none") return "";
+  if (!cache.empty()) return cache;
+  return home.empty() ? "" : home + "/.cache/lumen";
+}
 
 Expected<Flags> parse_flags(std::span<const std::string> environment) {
   Flags flags;

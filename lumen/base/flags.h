@@ -22,6 +22,9 @@ struct Flags {
   // What is read of the variables that belong to everyone.
   std::string home;  // HOME
   std::string path;  // PATH
+
+  // What LUMEN_CACHE comes to: a folder, or empty for none (because it says so, or there is no home).
+  std::string cache_folder() const;
 };
 
 // From "NAME=value" strings; those that are neither LUMEN_* nor HOME nor PATH are ignored.

@@ -73,5 +73,15 @@ TEST(Flags, Markdown) {
       "cores that this process may use. |\n");
 }
 
+TEST(Flags, say_where_things_are_kept) {
+  const auto folder = [](std::vector<std::string> environment) {
+    return parse_flags(environment).value().cache_folder();
+  };
+  EXPECT_EQ(folder({}), "");
+  EXPECT_EQ(folder({"HOME=/h"}), "/h/.cache/lumen");
+  EXPECT_EQ(folder({"HOME=/h", "LUMEN_CACHE=/c d"}), "/c d");
+  EXPECT_EQ(folder({"HOME=/h", "LUMEN_CACHE=none"}), "");
+}
+
 }  // namespace
 }  // namespace lumen

@@ -110,9 +110,7 @@ ObjectCache::ObjectCache(std::string folder, int64_t most_bytes)
     : folder_(std::move(folder)), most_bytes_(most_bytes) {}
 
 std::shared_ptr<ObjectCache> ObjectCache::from_flags() {
-  std::string folder = flags().cache;
-  if (folder.empty() && !flags().home.empty()) folder = flags().home + "/.cache/lumen";
-  if (folder == "none") folder.clear();
+  const std::string folder = flags().cache_folder();
   return std::make_shared<ObjectCache>(folder.empty() ? folder : folder + "/cpu", flags().cache_mb << 20);
 }
 
