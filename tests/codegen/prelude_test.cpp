@@ -1,4 +1,5 @@
-// Compilers turn loops over the prelude's functions into vector code, and accept the text without a warning.
+// Compilers turn loops over the functions into vector code and accept both texts without a warning; comments tell the
+// truth.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -60,6 +61,19 @@ TEST(Vectorise, gcc_vectorises_every_float_function) {
 
 TEST(Vectorise, clang_vectorises_every_float_function) {
   expect_vector_loops("clang", "-Rpass=loop-vectorize", R"(k\.c:(\d+):\d+: remark: vectorized loop)");
+}
+
+TEST(Prelude, comments_state_the_errors_of_the_table) {
+  const std::string text = scalar_prelude(Syntax::c);
+  for (const ScalarFunction& function : scalar_functions()) {
+    if (function.ulp_f32 <= 0.5) continue;
+    for (const auto& [ulp, head] :
+         {std::pair{function.ulp_f32, "float lumen_{}_f32("}, std::pair{function.ulp_f64, "double lumen_{}_f64("}}) {
+      const std::string expected =
+          fmt::format("// Error: {} ulp.\nLUMEN_FN ", ulp) + fmt::format(fmt::runtime(head), function.name);
+      EXPECT_NE(text.find(expected), std::string::npos) << expected;
+    }
+  }
 }
 
 TEST(Prelude, compiles_for_cuda) {
