@@ -13,9 +13,14 @@
 
 namespace lumen {
 
-bool is_elementwise(const Node& node) {
-  return node.is<Input>() || node.is<hlir::Constant>() || node.is<hlir::Iota>() || node.is<hlir::View>() ||
-         node.is<hlir::Gather>() || is_element_op(node);
+std::vector<Expr> unflatten(Expr flat, const Shape& shape) {
+  const std::vector<Expr> strides = shape.strides();
+  std::vector<Expr> at;
+  for (int64_t k = 0; k < shape.rank(); ++k) {
+    const Expr along = flat / strides[static_cast<size_t>(k)];
+    at.push_back(k == 0 ? along : along % shape[k]);
+  }
+  return at;
 }
 
 ElementWriter::ElementWriter(const Graph& body, int indent) : body_(body), known_(1), indent_(indent) {
@@ -91,13 +96,7 @@ std::string ElementWriter::make(NodeId id, std::span<const Expr> at) {
   if (node.is<hlir::Gather>()) return read_gather(id, at);
   if (node.is<hlir::Iota>()) {
     const hlir::Iota& iota = node.as<hlir::Iota>();
-    const Shape shape = rename(iota.shape);
-    std::vector<std::pair<Expr, Expr>> coordinates;
-    for (int64_t k = 0; k < shape.rank(); ++k) {
-      const Expr own = Expr::index(static_cast<int>(k), shape[k]);
-      if (!own.is_constant()) coordinates.emplace_back(own, at[static_cast<size_t>(k)]);
-    }
-    const std::string text = index(substitute(rename(iota.value), coordinates));
+    const std::string text = index(place(iota.value, iota.shape, at));
     return keep(iota.dtype, fmt::format("({})lumen_wrap_{}(({})({}))", compute_type(iota.dtype), name(iota.dtype),
                                         compute_type(iota.dtype), text));
   }
@@ -126,41 +125,42 @@ std::string ElementWriter::load(NodeId input, Expr flat) {
 std::string ElementWriter::element_of(NodeId source, Expr flat) {
   const Node& node = body_[source];
   if (node.is<Input>()) return load(source, flat);
-  const Shape shape = rename(node.type.shape);
-  const std::vector<Expr> strides = shape.strides();
-  std::vector<Expr> at;
+  return value(source, unflatten(flat, rename(node.type.shape)));
+}
+
+Expr ElementWriter::place(Expr e, const Shape& given, std::span<const Expr> at) const {
+  const Shape shape = rename(given);
+  std::vector<std::pair<Expr, Expr>> coordinates;
   for (int64_t k = 0; k < shape.rank(); ++k) {
-    const Expr along = flat / strides[static_cast<size_t>(k)];
-    at.push_back(k == 0 ? along : along % shape[k]);
+    const Expr own = Expr::index(static_cast<int>(k), shape[k]);
+    if (!own.is_constant()) coordinates.emplace_back(own, at[static_cast<size_t>(k)]);
   }
-  return value(source, at);
+  return substitute(rename(e), coordinates);
+}
+
+Expr ElementWriter::checked(const std::string& text, Expr extent, std::string message) {
+  const std::string name = fresh_name('g');
+  const std::string outside = fmt::format("(uint64_t){} >= (uint64_t)({})", name, index(extent));
+  line(fmt::format("int64_t {} = {};", name, text));
+  check(outside, std::move(message));
+  line(fmt::format("{0} = {1} ? 0 : {0};", name, outside));
+  return Expr::dim(name, 0, INT64_MAX / 4);
 }
 
 std::string ElementWriter::read_view(NodeId id, std::span<const Expr> at) {
   const Node& node = body_[id];
   const View& view = node.as<hlir::View>().view;
   const NodeId source = node.operands[0];
-  const Shape shape = rename(view.shape());
-  std::vector<std::pair<Expr, Expr>> coordinates;
-  for (int64_t k = 0; k < shape.rank(); ++k) {
-    const Expr own = Expr::index(static_cast<int>(k), shape[k]);
-    if (!own.is_constant()) coordinates.emplace_back(own, at[static_cast<size_t>(k)]);
-  }
   const Expr numel = body_[source].type.shape.numel();
-  const bool proven = fits(view, numel);
-  Expr flat = substitute(rename(view.index()), coordinates);
+  Expr flat = place(view.index(), view.shape(), at);
   const std::string name = view.has_guard() ? fresh_name('v') : std::string();
   if (view.has_guard()) {
     line(fmt::format("{} {} = {};", compute_type(node.type.dtype), name, literal(view.fill())));
-    open(fmt::format("if ({})", index(substitute(rename(view.guard()), coordinates))));
+    open(fmt::format("if ({})", index(place(view.guard(), view.shape(), at))));
   }
-  if (!proven) {
-    const std::string place = fresh_name('g');
-    line(fmt::format("int64_t {} = {};", place, index(flat)));
-    check(fmt::format("(uint64_t){} >= (uint64_t)({})", place, index(rename(numel))),
-          fmt::format("[View] {} reads outside an operand of type {}", view.str(), body_[source].type.str()));
-    line(fmt::format("{0} = (uint64_t){0} >= (uint64_t)({1}) ? 0 : {0};", place, index(rename(numel))));
-    flat = Expr::dim(place, 0, INT64_MAX / 4);
+  if (!fits(view, numel)) {
+    flat = checked(index(flat), rename(numel),
+                   fmt::format("[View] {} reads outside an operand of type {}", view.str(), body_[source].type.str()));
   }
   const std::string element = element_of(source, flat);
   if (!view.has_guard()) return element;
@@ -177,13 +177,10 @@ std::string ElementWriter::read_gather(NodeId id, std::span<const Expr> at) {
   const auto rank = static_cast<size_t>(body_[indices].type.shape.rank());
   const std::string found = value(indices, at.subspan(axis, rank));
   const Expr extent = rename(body_[source].type.shape)[static_cast<int64_t>(axis)];
-  const std::string place = fresh_name('g');
-  line(fmt::format("int64_t {} = (int64_t){};", place, found));
-  check(fmt::format("(uint64_t){} >= (uint64_t)({})", place, index(extent)),
-        fmt::format("[Gather] an index is outside axis {} of {}", axis, body_[source].type.str()));
-  line(fmt::format("{0} = (uint64_t){0} >= (uint64_t)({1}) ? 0 : {0};", place, index(extent)));
+  const Expr row = checked("(int64_t)" + found, extent,
+                           fmt::format("[Gather] an index is outside axis {} of {}", axis, body_[source].type.str()));
   std::vector<Expr> coordinates(at.begin(), at.begin() + static_cast<ptrdiff_t>(axis));
-  coordinates.push_back(Expr::dim(place, 0, INT64_MAX / 4));
+  coordinates.push_back(row);
   coordinates.insert(coordinates.end(), at.begin() + static_cast<ptrdiff_t>(axis + rank), at.end());
   return value(source, coordinates);
 }

@@ -19,8 +19,8 @@
 
 namespace lumen {
 
-// Whether an element of the node is computed from elements of its operands.
-bool is_elementwise(const Node& node);
+// The coordinates in a shape of the element at a flat index.
+std::vector<Expr> unflatten(Expr flat, const Shape& shape);
 
 class ElementWriter {
  public:
@@ -58,6 +58,10 @@ class ElementWriter {
   std::string apply(const Node& node, std::span<const std::string> operands);
   std::string keep(DType dtype, const std::string& text);
   std::string fresh_name(char kind) { return kind + std::to_string(names_++); }
+  // An expression over the coordinates i0, i1, … of a shape (of the body), at these.
+  Expr place(Expr e, const Shape& shape, std::span<const Expr> at) const;
+  // A place known only when the kernel runs: outside 0 … extent-1 is a fault, and then it is 0.
+  Expr checked(const std::string& text, Expr extent, std::string message);
   // The condition of a fault, and what to say then.
   void check(const std::string& fails, std::string message);
   static Key key_of(NodeId node, std::span<const Expr> at);

@@ -16,22 +16,12 @@ class MapPrinter {
  public:
   MapPrinter(const Graph& body, int64_t split) : body_(body), writer_(body, 6) {
     shape_ = writer_.rename(body[body.outputs()[0].value].type.shape);
-    Expr inner = 1;
-    for (int64_t k = 0; k < shape_.rank(); ++k) {
-      if (k < split) {
-        outer_.push_back(shape_[k]);
-      } else {
-        inner *= shape_[k];
-      }
-    }
-    inner_ = inner;
+    outer_.assign(shape_.begin(), shape_.begin() + split);
+    const Shape inner(std::vector<Expr>(shape_.begin() + split, shape_.end()));
+    inner_ = inner.numel();
     std::vector<Expr> at = Shape(outer_).coordinates();
-    const Expr along = Expr::index(static_cast<int>(outer_.size()), inner_);
-    const std::vector<Expr> strides = shape_.strides();
-    for (int64_t k = split; k < shape_.rank(); ++k) {
-      const Expr position = along / strides[static_cast<size_t>(k)];
-      at.push_back(k == split ? position : position % shape_[k]);
-    }
+    const std::vector<Expr> within = unflatten(Expr::index(static_cast<int>(outer_.size()), inner_), inner);
+    at.insert(at.end(), within.begin(), within.end());
     for (size_t k = 0; k < body.outputs().size(); ++k) store(k, at);
   }
 

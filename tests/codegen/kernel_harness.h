@@ -39,12 +39,6 @@ struct Case {
   std::string about;
 };
 
-inline DimValues dims_of(const Graph& body, const DimValues& all) {
-  DimValues dims;
-  for (const Expr& dim : body.dims()) dims.set(dim.dim_name(), evaluate(dim, all).value());
-  return dims;
-}
-
 // The outputs of the kernel, its rows done in pieces and out of order; the fault it returned.
 inline std::pair<std::vector<HostTensor>, int64_t> run(const Case& given, KernelFunction* function,
                                                        std::mt19937_64& random) {

@@ -16,6 +16,7 @@
 namespace lumen {
 namespace {
 
+using testing::dims_of;
 using testing::make_random_graph;
 using testing::RandomGraph;
 using testing::same;
@@ -23,13 +24,6 @@ using testing::same;
 std::vector<HostTensor> interpret_all(const Graph& graph, const std::vector<const HostTensor*>& inputs,
                                       const DimValues& dims) {
   return interpret(graph, inputs, dims).value();
-}
-
-// The dims that a body declares, out of those known.
-DimValues dims_of(const Graph& body, const DimValues& all) {
-  DimValues dims;
-  for (const Expr& dim : body.dims()) dims.set(dim.dim_name(), evaluate(dim, all).value());
-  return dims;
 }
 
 // The outputs of the whole, computed kernel by kernel.

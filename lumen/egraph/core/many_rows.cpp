@@ -31,11 +31,12 @@ class Entry {
       : t_(state.tables[table]),
         workers_(hashes.size() >= kManyKeys ? state.workers.get() : nullptr),
         keys_(keys),
-        hashes_(hashes),
-        // More than threads: one may be slower than another.
-        count_(workers_ == nullptr ? 1 : std::min<size_t>(2 * std::bit_ceil(workers_->threads()), Table::kParts)) {
-    if (state.scratch_parts.size() < count_) state.scratch_parts.resize(count_);
-    parts_ = std::span(state.scratch_parts).first(count_);
+        hashes_(hashes) {
+    // More than threads: one may be slower than another.
+    const size_t parts =
+        workers_ == nullptr ? 1 : std::min<size_t>(2 * std::bit_ceil(workers_->threads()), Table::kParts);
+    if (state.scratch_parts.size() < parts) state.scratch_parts.resize(parts);
+    parts_ = std::span(state.scratch_parts).first(parts);
     t_.reserve(hashes.size(), workers_);
     base_ = t_.rows();
   }
@@ -179,7 +180,6 @@ class Entry {
   Workers* workers_;
   const Value* keys_;
   std::span<const uint64_t> hashes_;
-  size_t count_;
   std::span<EntryPart> parts_;
   Row base_ = 0;
   std::vector<uint64_t> bits_;  // by key

@@ -37,6 +37,13 @@ inline HostTensor row(DType dtype, const std::vector<double>& values) {
   return tensor;
 }
 
+// The dims that a body declares, out of those known.
+inline DimValues dims_of(const Graph& body, const DimValues& all) {
+  DimValues dims;
+  for (const Expr& dim : body.dims()) dims.set(dim.dim_name(), evaluate(dim, all).value());
+  return dims;
+}
+
 // Bit for bit, but every NaN equals every other.
 inline ::testing::AssertionResult same(const HostTensor& got, const HostTensor& wanted) {
   if (got.dtype != wanted.dtype) return ::testing::AssertionFailure() << "dtype " << name(got.dtype);
