@@ -12,15 +12,9 @@
 #include <fstream>
 
 #include "lumen/codegen/scalar.h"
+#include "tests/support/scratch_dir.h"
 
 namespace lumen {
-
-ScratchDirectory::ScratchDirectory() {
-  static int made = 0;
-  path_ = std::filesystem::path(testing::TempDir()) / fmt::format("lumen_codegen_{}_{}", ::getpid(), made++);
-  std::filesystem::create_directories(path_);
-}
-ScratchDirectory::~ScratchDirectory() { std::filesystem::remove_all(path_); }
 
 CommandResult run_command(const std::string& command) {
   CommandResult result;
@@ -34,15 +28,15 @@ CommandResult run_command(const std::string& command) {
 }
 
 Compiled::Compiled(const std::string& source, const std::string& flags, const std::string& compiler) {
-  const ScratchDirectory dir;
-  std::ofstream(dir.path() / "k.c") << source;
-  const std::string command = fmt::format("cd {} && {} -O3 {} {} -fPIC -shared k.c -o k.so -lm", dir.path().string(),
-                                          compiler, prelude_flags(), flags);
+  const lumen::tests::ScratchDir dir;
+  std::ofstream(dir / "k.c") << source;
+  const std::string command =
+      fmt::format("cd {} && {} -O3 {} {} -fPIC -shared k.c -o k.so -lm", dir.path(), compiler, prelude_flags(), flags);
   const CommandResult result = run_command(command);
   messages_ = result.output;
   EXPECT_EQ(result.status, 0) << command << "\n" << messages_;
   if (result.status != 0) return;
-  library_ = ::dlopen((dir.path() / "k.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+  library_ = ::dlopen((dir / "k.so").c_str(), RTLD_NOW | RTLD_LOCAL);
   EXPECT_NE(library_, nullptr) << ::dlerror();
 }
 

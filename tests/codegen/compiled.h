@@ -1,7 +1,6 @@
 // C text compiled by the system compiler into a shared library, for as long as the object lives.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -26,17 +25,6 @@ class Compiled {
   void* symbol(const std::string& name) const;
   void* library_ = nullptr;
   std::string messages_;
-};
-
-// A directory that goes away with the object.
-class ScratchDirectory {
- public:
-  ScratchDirectory();
-  ~ScratchDirectory();
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
 };
 
 // The exit status, and what the command printed to either stream.

@@ -11,17 +11,18 @@
 #include "lumen/kernel/carve.h"
 #include "tests/codegen/compiled.h"
 #include "tests/support/graphs/random_graph.h"
+#include "tests/support/scratch_dir.h"
 
 namespace lumen {
 namespace {
 
 // What the compiler says; empty when it accepts the text.
 std::string compile_cuda(const std::string& text) {
-  const ScratchDirectory folder;
-  std::ofstream(folder.path() / "kernels.cu") << text;
+  const tests::ScratchDir folder;
+  std::ofstream(folder / "kernels.cu") << text;
   const CommandResult said =
-      run_command("cd " + folder.path().string() + " && nvcc -cubin -arch=sm_90 -w kernels.cu -o kernels.cubin");
-  if (said.status == 0 && std::filesystem::exists(folder.path() / "kernels.cubin")) return "";
+      run_command("cd " + folder.path() + " && nvcc -cubin -arch=sm_90 -w kernels.cu -o kernels.cubin");
+  if (said.status == 0 && std::filesystem::exists(folder / "kernels.cubin")) return "";
   return "nvcc ended with " + std::to_string(said.status) + ": " + said.output.substr(0, 4000);
 }
 

@@ -9,6 +9,7 @@
 
 #include "lumen/codegen/scalar.h"
 #include "tests/codegen/compiled.h"
+#include "tests/support/scratch_dir.h"
 
 namespace lumen {
 namespace {
@@ -78,7 +79,7 @@ TEST(Prelude, comments_state_the_errors_of_the_table) {
 
 TEST(Prelude, compiles_for_cuda) {
   if (!is_there("nvcc")) GTEST_SKIP() << "nvcc not found: the CUDA text is not compiled here";
-  const ScratchDirectory dir;
+  const lumen::tests::ScratchDir dir;
   std::string text = scalar_prelude(Syntax::cuda);
   for (const ScalarFunction& function : scalar_functions()) {
     for (const auto& [suffix, type] : {std::pair{"f32", "float"}, std::pair{"f64", "double"}}) {
@@ -86,14 +87,14 @@ TEST(Prelude, compiles_for_cuda) {
                           type, function.name, suffix, function.arity == 2 ? ", x[1]" : "");
     }
   }
-  FILE* const file = std::fopen((dir.path() / "k.cu").c_str(), "w");
+  FILE* const file = std::fopen((dir / "k.cu").c_str(), "w");
   ASSERT_NE(file, nullptr);
   std::fputs(text.c_str(), file);
   std::fclose(file);
-  const CommandResult result = run_command(
-      fmt::format("cd {} && nvcc -Werror all-warnings -cubin -arch=sm_90 k.cu -o k.cubin", dir.path().string()));
+  const CommandResult result =
+      run_command(fmt::format("cd {} && nvcc -Werror all-warnings -cubin -arch=sm_90 k.cu -o k.cubin", dir.path()));
   EXPECT_EQ(result.status, 0) << result.output;
-  EXPECT_TRUE(std::filesystem::exists(dir.path() / "k.cubin"));
+  EXPECT_TRUE(std::filesystem::exists(dir / "k.cubin"));
 }
 
 }  // namespace

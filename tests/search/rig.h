@@ -13,25 +13,13 @@
 #include <string>
 
 #include "lumen/search/tuning_db.h"
+#include "tests/support/scratch_dir.h"
 
 namespace lumen::search::tests {
 
-class Folder {
+class Folder : public lumen::tests::ScratchDir {
  public:
-  Folder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "lumen-tuning-XXXXXX").string();
-    EXPECT_NE(mkdtemp(pattern.data()), nullptr);
-    path_ = pattern;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
-  const std::string& path() const { return path_; }
+  std::string file(const std::string& name) const { return *this / name; }
   void write(const std::string& name, const std::string& bytes) const {
     std::ofstream(file(name), std::ios::binary | std::ios::trunc) << bytes;
   }
@@ -42,14 +30,11 @@ class Folder {
   // Files whose name holds this.
   int count(const std::string& part) const {
     int found = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(path_)) {
+    for (const auto& entry : std::filesystem::directory_iterator(path())) {
       found += entry.path().filename().string().find(part) != std::string::npos ? 1 : 0;
     }
     return found;
   }
-
- private:
-  std::string path_;
 };
 
 inline TuningEntry random_entry(std::mt19937_64& random) {

@@ -74,28 +74,17 @@ Finished run_lumen(std::vector<std::string> arguments, const std::string& folder
   return run_program(arguments, folder, input, variables);
 }
 
-TemporaryFolder::TemporaryFolder() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "lumen-test-XXXXXX").string();
-  EXPECT_NE(mkdtemp(pattern.data()), nullptr);
-  path_ = pattern;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
 std::string TemporaryFolder::write(const std::string& name, const std::string& text) const {
-  const std::string file = path_ + "/" + name;
+  const std::string file = *this / name;
   std::ofstream(file, std::ios::binary) << text;
   return file;
 }
 
-std::string TemporaryFolder::read(const std::string& name) const { return read_whole(path_ + "/" + name); }
+std::string TemporaryFolder::read(const std::string& name) const { return read_whole(*this / name); }
 
 size_t TemporaryFolder::count() const {
   size_t result = 0;
-  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(path_)) ++result;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(path())) ++result;
   return result;
 }
 

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/scratch_dir.h"
+
 namespace lumen::tests {
 
 struct Finished {
@@ -20,20 +22,12 @@ Finished run_program(const std::vector<std::string>& command, const std::string&
 Finished run_lumen(std::vector<std::string> arguments, const std::string& folder = ".", const std::string& input = "",
                    const std::vector<std::string>& variables = {});
 
-// A folder of its own, removed with what is in it.
-class TemporaryFolder {
+// A folder of its own and what is in it.
+class TemporaryFolder : public lumen::tests::ScratchDir {
  public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::string& path() const { return path_; }
   std::string write(const std::string& name, const std::string& text) const;  // gives the file's path
   std::string read(const std::string& name) const;
   size_t count() const;  // of the files in it
-
- private:
-  std::string path_;
 };
 
 }  // namespace lumen::tests

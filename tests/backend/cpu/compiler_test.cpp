@@ -11,9 +11,11 @@
 #include <random>
 
 #include "tests/backend/cpu/fake_compiler.h"
-#include "tests/backend/cpu/scratch_dir.h"
+#include "tests/support/scratch_dir.h"
 
 namespace lumen::cpu {
+
+using lumen::tests::ScratchDir;
 namespace {
 
 namespace fs = std::filesystem;

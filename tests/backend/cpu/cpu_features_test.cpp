@@ -9,9 +9,11 @@
 #include <thread>
 
 #include "lumen/backend/cpu/cpu_share.h"
-#include "tests/backend/cpu/scratch_dir.h"
+#include "tests/support/scratch_dir.h"
 
 namespace lumen::cpu {
+
+using lumen::tests::ScratchDir;
 namespace {
 
 namespace fs = std::filesystem;

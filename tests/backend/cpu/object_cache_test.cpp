@@ -15,9 +15,11 @@
 #include <random>
 #include <thread>
 
-#include "tests/backend/cpu/scratch_dir.h"
+#include "tests/support/scratch_dir.h"
 
 namespace lumen::cpu {
+
+using lumen::tests::ScratchDir;
 namespace {
 
 namespace fs = std::filesystem;

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string>
 
-namespace lumen::cpu {
+namespace lumen::tests {
 
 class ScratchDir {
  public:
@@ -27,4 +27,4 @@ class ScratchDir {
   std::string path_;
 };
 
-}  // namespace lumen::cpu
+}  // namespace lumen::tests
