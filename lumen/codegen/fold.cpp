@@ -48,7 +48,7 @@ class FoldPrinter {
     if (!writer_.problem().empty()) return error(writer_.problem());
     std::string text = kernel_head(body_, name) + "  LUMEN_ROWS(row) {\n" + row_coordinates(rows_, 4);
     text += writer_.text() + "  }\n  LUMEN_RETURN;\n}\n";
-    return KernelText{name, text, rows_.numel(), writer_.faults()};
+    return KernelText{text, {{name, rows_.numel(), grain_of(body_)}}, writer_.faults()};
   }
 
  private:

@@ -112,6 +112,13 @@ std::string divisor(Expr e) { return "(int64_t)(" + print_c(e).text + ")"; }
 
 }  // namespace
 
+int64_t grain_of(const Graph& body) {
+  for (const Output& output : body.outputs()) {
+    if (is_packed(body[output.value].type.dtype)) return 8;  // elements of any width fill whole bytes
+  }
+  return 1;
+}
+
 std::string kernel_head(const Graph& body, const std::string& name) {
   std::string text = fmt::format("LUMEN_KERNEL({}) {{\n", name);
   for (size_t k = 0; k < body.inputs().size(); ++k) {

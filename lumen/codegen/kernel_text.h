@@ -1,12 +1,15 @@
-// A generated kernel: text that is the same for every target, over a prelude that is not.
+// A generated kernel: text that is the same for every target, over a prelude that is not. It is one or more steps, each
 //
 //   LUMEN_KERNEL(name) { … }     in C a function
 //     int64_t name(const void* const* in, void* const* out, const int64_t* dims, int64_t begin, int64_t end)
 //
-// that does the rows [begin, end) of the kernel's work; `in`, `out` and `dims` are as the body declares them. It
-// returns 0, or the number of a message in `faults`. On a GPU it is a __global__ function without result and with one
-// more parameter, unsigned long long* fault_out; its blocks share the rows and the threads of a block the elements of a
-// row. Buffers do not overlap and have room for at least one element.
+// that does the rows [begin, end) of the step's work; `in`, `out` and `dims` are as the body declares them. It returns
+// 0, or the number of a message in `faults`. On a GPU it is a __global__ function without result and with one more
+// parameter, unsigned long long* fault_out; its blocks share the rows and the threads of a block the elements of a row.
+// Buffers do not overlap, are aligned for their elements and have room for at least one.
+//
+// A step begins when the one before it is done. What steps hand to each other is in `scratch`, the buffer after the
+// last output; it begins at a multiple of 64 bytes, and nobody clears it.
 #pragma once
 
 #include <string>
@@ -17,12 +20,22 @@
 
 namespace lumen {
 
-struct KernelText {
+struct KernelStep {
   std::string name;
-  std::string text;
-  Expr rows;                        // over n0, n1, …: the body's dims
-  std::vector<std::string> faults;  // what to say when it returns k: faults[k - 1]
+  Expr rows;          // over n0, n1, …: the body's dims
+  int64_t grain = 1;  // ranges of rows begin at multiples of it
 };
+
+struct KernelText {
+  std::string text;
+  std::vector<KernelStep> steps;
+  std::vector<std::string> faults;  // what to say when a step returns k: faults[k - 1]
+  Expr scratch = 0;                 // bytes, over n0, n1, …
+};
+
+// The grain of rows that are whole elements of the body's outputs: elements of 4 and 6 bits share bytes, and a byte is
+// written by one thread.
+int64_t grain_of(const Graph& body);
 
 // How a kernel begins: its name, and a0, a1, …, r0, r1, …, n0, n1, … out of its parameters.
 std::string kernel_head(const Graph& body, const std::string& name);

@@ -36,7 +36,7 @@ class MapPrinter {
     const std::string loop = flat ? fmt::format("LUMEN_ELEMENT_ROWS({})", i)
                                   : fmt::format("LUMEN_ELEMENTS({}, {})", i, print_c(inner_).text);
     text += fmt::format("    {} {{\n{}    }}\n  }}\n  LUMEN_RETURN;\n}}\n", loop, writer_.text());
-    return {name, text, flat ? inner_ : Shape(outer_).numel(), writer_.faults()};
+    return {text, {{name, flat ? inner_ : Shape(outer_).numel(), grain_of(body_)}}, writer_.faults()};
   }
 
  private:

@@ -11,9 +11,9 @@ const void* at(const void* op, const FieldInfo& field) { return static_cast<cons
 }  // namespace
 
 std::string_view name(OpFamily family) {
-  static constexpr std::array<std::string_view, 13> kNames = {"leaf",   "unary", "binary", "select", "cast",
-                                                              "reduce", "scan",  "view",   "gather", "scatter",
-                                                              "sort",   "loop",  "custom"};
+  static constexpr std::array<std::string_view, 14> kNames = {"leaf",   "unary", "binary",   "select", "cast",
+                                                              "reduce", "scan",  "view",     "gather", "scatter",
+                                                              "sort",   "loop",  "contract", "custom"};
   static_assert(kNames.size() == static_cast<size_t>(OpFamily::custom) + 1);
   return kNames[static_cast<size_t>(family)];
 }

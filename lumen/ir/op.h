@@ -65,6 +65,7 @@ enum class OpFamily : uint8_t {
   scatter,
   sort,
   loop,
+  contract,
   custom
 };
 std::string_view name(OpFamily);

@@ -62,15 +62,16 @@ class Verifier {
   }
 
   Expected<void> check_fields(const Node& node) const {
+    size_t views = 0;  // view number k is of operand number k
     for (const FieldInfo& field : node.op->fields) {
       const void* at = static_cast<const std::byte*>(node.fields) + field.offset;
       if (field.type == &field_type<Body>()) {
         Expected<void> body = verify(*static_cast<const Body*>(at)->graph, stage_);
         if (!body.ok())
           return std::move(body).take_diag().note(fmt::format("in the {} of node %{}", field.name, number_));
-      } else if (field.type == &field_type<View>() && !node.operands.empty()) {
+      } else if (field.type == &field_type<View>() && views < node.operands.size()) {
         const View& view = *static_cast<const View*>(at);
-        const TensorType& source = graph_[node.operands[0]].type;
+        const TensorType& source = graph_[node.operands[views++]].type;
         if (!reads_outside(view, source.shape.numel())) continue;
         return fail(node, fmt::format("{} reads outside its source {}", view.str(), source.str()));
       }

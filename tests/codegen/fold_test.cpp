@@ -69,7 +69,7 @@ class FoldCases {
       std::vector<const HostTensor*> inputs;
       for (const HostTensor& input : each.inputs) inputs.push_back(&input);
       const std::vector<HostTensor> wanted = interpret(*each.body, inputs, each.dims).value();
-      const auto [got, fault] = run(each, compiled.function<KernelFunction>(each.kernel.name), random_);
+      const auto [got, fault] = run(each, compiled, random_);
       ASSERT_EQ(fault, 0) << each.kernel.text;
       for (size_t o = 0; o < got.size(); ++o) expect_same(got[o], wanted[o], units_[k], each);
       if (::testing::Test::HasFatalFailure()) return;

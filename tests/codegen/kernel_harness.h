@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
 #include <random>
 
 #include "lumen/codegen/kernel_text.h"
@@ -39,8 +40,8 @@ struct Case {
   std::string about;
 };
 
-// The outputs of the kernel, its rows done in pieces and out of order; the fault it returned.
-inline std::pair<std::vector<HostTensor>, int64_t> run(const Case& given, KernelFunction* function,
+// The outputs of the kernel, the rows of each step done in pieces and out of order; the fault it returned.
+inline std::pair<std::vector<HostTensor>, int64_t> run(const Case& given, const Compiled& compiled,
                                                        std::mt19937_64& random) {
   std::vector<std::vector<std::byte>> storage;
   std::vector<const void*> in;
@@ -61,10 +62,20 @@ inline std::pair<std::vector<HostTensor>, int64_t> run(const Case& given, Kernel
     dims.push_back(evaluate(given.body->dims()[k], given.dims).value());
     renamed.set("n" + std::to_string(k), dims.back());
   }
-  const int64_t rows = evaluate(given.kernel.rows, renamed).value();
-  const int64_t middle = rows == 0 ? 0 : static_cast<int64_t>(random() % static_cast<uint64_t>(rows + 1));
-  int64_t fault = function(in.data(), out.data(), dims.data(), middle, rows);
-  fault = std::max(fault, function(in.data(), out.data(), dims.data(), 0, middle));
+  const auto scratch_bytes = static_cast<size_t>(evaluate(given.kernel.scratch, renamed).value());
+  std::vector<std::byte> scratch(scratch_bytes + 128, std::byte{0xa5});
+  void* aligned = scratch.data();
+  size_t space = scratch.size();
+  out.push_back(std::align(64, scratch_bytes + 64, aligned, space));
+  int64_t fault = 0;
+  for (const KernelStep& step : given.kernel.steps) {
+    auto* function = compiled.function<KernelFunction>(step.name);
+    const int64_t rows = evaluate(step.rows, renamed).value();
+    const auto pieces = static_cast<uint64_t>((rows + step.grain - 1) / step.grain);
+    const int64_t middle = std::min(rows, static_cast<int64_t>(random() % (pieces + 1)) * step.grain);
+    fault = std::max(fault, function(in.data(), out.data(), dims.data(), middle, rows));
+    fault = std::max(fault, function(in.data(), out.data(), dims.data(), 0, middle));
+  }
   for (size_t k = 0; k < outputs.size(); ++k) {
     const auto bytes = static_cast<size_t>(storage_bytes(outputs[k].dtype, outputs[k].numel()));
     unpack(outputs[k].dtype, std::span(results[k]).first(bytes), outputs[k].lanes);

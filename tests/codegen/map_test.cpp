@@ -92,7 +92,7 @@ TEST(Map, says_when_an_index_is_outside) {
   given.inputs = {row(f32, {1, 2, 3, 4, 5}), row(i32, {0, 5, -1})};
   const Compiled compiled = compile({given.kernel});
   std::mt19937_64 random(1);
-  const auto [outputs, fault] = run(given, compiled.function<KernelFunction>("k0"), random);
+  const auto [outputs, fault] = run(given, compiled, random);
   ASSERT_EQ(fault, 1);
   EXPECT_EQ(given.kernel.faults[0], "[Gather] an index is outside axis 0 of f32[5]");
   EXPECT_EQ(outputs[0].lanes[0].f, 1);
@@ -104,7 +104,7 @@ TEST(Map, is_one_loop_where_the_elements_lie_in_order) {
   const Tensor x = graph.input("x", {n, 64, 3});
   (exp2(x) * 2.0 + x).output("y");
   const KernelText kernel = print_map(graph, "k").value();
-  EXPECT_EQ(kernel.rows.str(), "192*n0");
+  EXPECT_EQ(kernel.steps[0].rows.str(), "192*n0");
   EXPECT_EQ(kernel.text.find('/'), std::string::npos) << kernel.text;
 }
 
@@ -121,7 +121,7 @@ TEST(Map, computes_what_the_reference_computes) {
     std::vector<const HostTensor*> inputs;
     for (const HostTensor& input : each.inputs) inputs.push_back(&input);
     const std::vector<HostTensor> wanted = interpret(*each.body, inputs, each.dims).value();
-    const auto [got, fault] = run(each, compiled.function<KernelFunction>(each.kernel.name), random);
+    const auto [got, fault] = run(each, compiled, random);
     ASSERT_EQ(fault, 0) << each.kernel.text;
     bool exact = true;
     for (const NodeId id : each.body->order()) exact = exact && !approximates((*each.body)[id]);

@@ -1,0 +1,23 @@
+// Target: what a machine offers to the code that is printed for it. Schedules are chosen for a Target; texts that a
+// Target cannot run are never proposed for it.
+#pragma once
+
+#include <cstdint>
+
+namespace lumen {
+
+struct Target {
+  int vector_bytes = 16;  // of one register
+  bool fma = false;
+  bool avx512 = false;       // F, BW, DQ, VL
+  bool avx512_bf16 = false;  // dot products of pairs
+  bool avx512_fp16 = false;
+  bool avx512_vnni = false;
+  bool amx_bf16 = false;
+  bool amx_int8 = false;
+  int64_t l1_bytes = 32 << 10;
+  int64_t l2_bytes = 1 << 20;
+  int64_t l3_bytes = 8 << 20;
+};
+
+}  // namespace lumen
