@@ -3,10 +3,24 @@
 
 #include "lumen/ir/graph.h"
 #include "lumen/runtime/session.h"
+#include "lumen/search/group.h"
 
 namespace lumen {
 
-// The graph is copied: what is added to it later is not in the Session. Throws lumen::Error when it is not valid.
-Session compile(const Graph& graph);
+using search::FusionPolicy;
+
+enum class BackendKind : uint8_t { reference, cpu };
+
+struct CompileOptions {
+  BackendKind backend = BackendKind::cpu;
+  FusionPolicy fusion = FusionPolicy::profile;
+
+  // LUMEN_BACKEND and LUMEN_FUSION.
+  static CompileOptions from_flags();
+};
+
+// The graph is copied: what is added to it later is not in the Session. Throws lumen::Error when it is not valid, or
+// the machine lacks what the backend needs.
+Session compile(const Graph& graph, const CompileOptions& options = CompileOptions::from_flags());
 
 }  // namespace lumen

@@ -1,6 +1,7 @@
 #include "lumen/base/flags.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,15 +26,18 @@ struct FlagDef {
   std::string_view text;        // what a text flag may be
   std::string_view if_not_set;  // what an empty text flag means
   std::string_view doc;
+  std::span<const std::string_view> words =
+      {};  // when not empty, the only values of a text flag; the first is the default
 
   std::string allowed() const {
+    if (!words.empty()) return fmt::format("one of {}", fmt::join(words, ", "));
     if (!text.empty()) return std::string(text);
     if (most == INT64_MAX) return fmt::format("an integer, {} or more", least);
     return fmt::format("an integer from {} to {}", least, most);
   }
   std::string default_value(const Flags& defaults) const {
     if (const auto* number = std::get_if<int64_t Flags::*>(&member)) return fmt::format("{}", defaults.**number);
-    return std::string(if_not_set);
+    return std::string(words.empty() ? if_not_set : words[0]);
   }
 };
 
@@ -47,15 +51,26 @@ constexpr FlagDef text_flag(std::string_view name, std::string Flags::*member, s
   return {name, member, 0, 0, text, if_not_set, doc};
 }
 
+constexpr FlagDef choice_flag(std::string_view name, std::string Flags::*member,
+                              std::span<const std::string_view> words, std::string_view doc) {
+  return {name, member, 0, 0, {}, {}, doc, words};
+}
+
+constexpr std::string_view kBackends[] = {"cpu", "reference"};
+constexpr std::string_view kFusions[] = {"profile", "always", "never"};
+
 constexpr FlagDef kFlags[] = {
+    choice_flag("LUMEN_BACKEND", &Flags::backend, kBackends, "What a graph is compiled for."),
     text_flag("LUMEN_CACHE", &Flags::cache, "a folder, or `none`", "`~/.cache/lumen`",
               "Where compiled kernels and measured times are kept between runs."),
     number_flag("LUMEN_CACHE_MB", &Flags::cache_mb, 1, 1 << 24,
                 "How large the cache may grow, in MiB, before its least recently used entries go."),
-    text_flag("LUMEN_CC", &Flags::cc, "a name or a path", "the first of clang, gcc, cc",
+    text_flag("LUMEN_CC", &Flags::cc, "a name or a path", "the first of gcc, clang, cc",
               "The C compiler that makes the kernels of the CPU backend."),
     number_flag("LUMEN_DEBUG", &Flags::debug, 0, 4,
                 "How much is logged to stderr: 0 warnings, 1 stages, 2 decisions, 3 programs, 4 everything."),
+    choice_flag("LUMEN_FUSION", &Flags::fusion, kFusions,
+                "What is made one kernel: what is faster so, all that can be, or nothing."),
     number_flag("LUMEN_SEED", &Flags::seed, 0, INT64_MAX, "Seed of the random inputs that `lumen run` makes."),
     number_flag("LUMEN_THREADS", &Flags::threads, 0, 4096,
                 "How many threads the CPU backend works with; 0 for all cores that this process may use."),
@@ -73,7 +88,9 @@ Expected<> set_flag(Flags& flags, std::string_view name, std::string_view text) 
                     guess ? fmt::format("; did you mean {}{}?", kPrefix, *guess) : " (docs/flags.md lists them)"));
   }
   if (const auto* text_member = std::get_if<std::string Flags::*>(&def->member)) {
-    if (text.empty()) return error(fmt::format("{}=\"\" is not {}", name, def->allowed()));
+    const bool known =
+        def->words.empty() ? !text.empty() : std::find(def->words.begin(), def->words.end(), text) != def->words.end();
+    if (!known) return error(fmt::format("{}=\"{}\" is not {}", name, text, def->allowed()));
     flags.** text_member = text;
     return {};
   }

@@ -13,10 +13,12 @@ namespace lumen {
 
 // One member per row of the table in flags.cpp, with its default.
 struct Flags {
+  std::string backend;      // LUMEN_BACKEND; empty for cpu
   std::string cache;        // LUMEN_CACHE; empty for ~/.cache/lumen
   int64_t cache_mb = 2048;  // LUMEN_CACHE_MB
-  std::string cc;           // LUMEN_CC; empty for the first of clang, gcc, cc
+  std::string cc;           // LUMEN_CC; empty for the first of gcc, clang, cc
   int64_t debug = 0;        // LUMEN_DEBUG
+  std::string fusion;       // LUMEN_FUSION; empty for profile
   int64_t seed = 0;         // LUMEN_SEED
   int64_t threads = 0;      // LUMEN_THREADS; 0 for the usable cores
   // What is read of the variables that belong to everyone.

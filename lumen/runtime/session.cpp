@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "lumen/backend/reference/interpreter.h"
+#include "lumen/backend/reference/executable.h"
 #include "lumen/base/nearest.h"
 #include "lumen/runtime/convert.h"
 
@@ -27,16 +27,27 @@ void check_dim(Expr dim, int64_t value) {
   throw Error(error(fmt::format("dim \"{}\" = {} is outside {}..{}", dim.dim_name(), value, lo, hi)));
 }
 
+int64_t numel_of(const std::vector<int64_t>& dims) {
+  int64_t numel = 1;
+  for (const int64_t dim : dims) numel *= dim;
+  return numel;
+}
+
 std::string type_of(DType dtype, const std::vector<int64_t>& dims) {
   return fmt::format("{}[{}]", name(dtype), fmt::join(dims, ","));
 }
 
 }  // namespace
 
-Session::Session(std::shared_ptr<const Graph> graph) : graph_(std::move(graph)) {
-  CHECK(graph_ != nullptr);
+Session::Session(std::shared_ptr<const Graph> graph)
+    : Session(graph, reference_executable(graph)) {}  // NOLINT: both share it
+
+Session::Session(std::shared_ptr<const Graph> graph, std::unique_ptr<Executable> executable)
+    : graph_(std::move(graph)), executable_(std::move(executable)) {
+  CHECK(graph_ != nullptr && executable_ != nullptr);
   inputs_.resize(graph_->inputs().size());
   dims_.resize(graph_->dims().size());
+  outputs_.resize(graph_->outputs().size());
 }
 
 size_t Session::input_number(std::string_view name) const {
@@ -55,6 +66,7 @@ void Session::set_dim(std::string_view name, int64_t value) {
     names.push_back(dim.dim_name());
     if (names.back() != name) continue;
     check_dim(dim, value);
+    prepared_ = prepared_ && dims_[k] == value;
     dims_[k] = value;
     return;
   }
@@ -62,12 +74,24 @@ void Session::set_dim(std::string_view name, int64_t value) {
 }
 
 void Session::check_count(size_t number, int64_t count, const std::vector<int64_t>& dims) const {
-  int64_t wanted = 1;
-  for (const int64_t dim : dims) wanted *= dim;
+  const int64_t wanted = numel_of(dims);
   if (count == wanted) return;
   const Node& node = input_node(number);
   throw Error(error(fmt::format("input \"{}\" is {} and needs {} values, got {}", node.as<Input>().name.str(),
                                 type_of(node.type.dtype, dims), wanted, count)));
+}
+
+void Session::check_bytes(size_t number, int64_t bytes, const std::vector<int64_t>& dims) const {
+  const Node& node = input_node(number);
+  const int64_t wanted = storage_bytes(node.type.dtype, numel_of(dims));
+  if (bytes == wanted) return;
+  throw Error(error(fmt::format("input \"{}\" is {} and needs {} bytes, got {}", node.as<Input>().name.str(),
+                                type_of(node.type.dtype, dims), wanted, bytes)));
+}
+
+void Session::give(size_t number, Given given) {
+  inputs_[number] = std::move(given);
+  prepared_ = false;
 }
 
 void Session::set_lanes(std::string_view name, DType from, std::vector<Lane> lanes) {
@@ -77,34 +101,58 @@ void Session::set_lanes(std::string_view name, DType from, std::vector<Lane> lan
     throw Error(error(fmt::format("input \"{}\": {} at position {} is no value of {}", name,
                                   Scalar{from, lanes[*bad]}.str(), *bad, lumen::name(type.dtype))));
   }
-  if (type.shape.is_static()) check_count(number, static_cast<int64_t>(lanes.size()), type.shape.evaluate({}).value());
-  inputs_[number] = {Form::flat, {type.dtype, {}, std::move(lanes)}, {}};
+  const auto count = static_cast<int64_t>(lanes.size());
+  if (type.shape.is_static()) check_count(number, count, type.shape.evaluate({}).value());
+  auto buffer = std::make_shared<Buffer>(storage_bytes(type.dtype, count));
+  pack(type.dtype, lanes, {buffer->data(), static_cast<size_t>(buffer->bytes())});
+  give(number, {Form::flat, {}, count, std::move(buffer)});
+}
+
+void Session::set_shaped(size_t number, DType dtype, Given given) {
+  const TensorType& type = input_node(number).type;
+  bool fits = dtype == type.dtype && given.dims.size() == static_cast<size_t>(type.shape.rank());
+  for (size_t k = 0; fits && k < given.dims.size(); ++k) {
+    const Expr dim = type.shape[static_cast<int64_t>(k)];
+    if (dim.kind() == ExprKind::dim) check_dim(dim, given.dims[k]);
+    fits = given.dims[k] == dim.constant().value_or(given.dims[k]);
+  }
+  if (!fits) {
+    throw Error(error(fmt::format("input \"{}\" is {}, got {}", input_node(number).as<Input>().name.str(), type.str(),
+                                  type_of(dtype, given.dims))));
+  }
+  check_count(number, given.count, given.dims);
+  give(number, std::move(given));
 }
 
 void Session::set(std::string_view name, HostTensor value) {
+  auto buffer = std::make_shared<Buffer>(storage_bytes(value.dtype, value.numel()));
+  pack(value.dtype, value.lanes, {buffer->data(), static_cast<size_t>(buffer->bytes())});
+  const int64_t count = value.numel();
+  set_shaped(input_number(name), value.dtype, {Form::shaped, std::move(value.dims), count, std::move(buffer)});
+}
+
+void Session::bind(std::string_view name, const void* data, std::vector<int64_t> dims) {
   const size_t number = input_number(name);
-  const TensorType& type = input_node(number).type;
-  bool fits = value.dtype == type.dtype && value.dims.size() == static_cast<size_t>(type.shape.rank());
-  for (size_t k = 0; fits && k < value.dims.size(); ++k) {
-    const Expr dim = type.shape[static_cast<int64_t>(k)];
-    if (dim.kind() == ExprKind::dim) check_dim(dim, value.dims[k]);
-    fits = value.dims[k] == dim.constant().value_or(value.dims[k]);
+  for (const Output& output : graph_->outputs()) {
+    if (output.alias != graph_->inputs()[number]) continue;
+    throw Error(error(
+        fmt::format("input \"{}\" is state that output \"{}\" updates: it cannot be bound", name, output.name.str())));
   }
-  if (!fits) {
-    throw Error(error(fmt::format("input \"{}\" is {}, got {}", name, type.str(), type_of(value.dtype, value.dims))));
-  }
-  check_count(number, value.numel(), value.dims);
-  inputs_[number] = {Form::shaped, std::move(value), {}};
+  const int64_t count = numel_of(dims);
+  set_shaped(number, input_node(number).type.dtype, {Form::shaped, std::move(dims), count, nullptr, data});
 }
 
 void Session::set_bytes(std::string_view name, std::span<const std::byte> bytes) {
   const size_t number = input_number(name);
-  Given given{Form::bytes, {}, {bytes.begin(), bytes.end()}};
-  if (input_node(number).type.shape.is_static()) given = {Form::shaped, resolve_input(number, given, {}), {}};
-  inputs_[number] = std::move(given);
+  const Shape shape = input_node(number).type.shape;
+  const auto count = static_cast<int64_t>(bytes.size());
+  if (shape.is_static()) check_bytes(number, count, shape.evaluate({}).value());
+  auto buffer = std::make_shared<Buffer>(count);
+  std::copy(bytes.begin(), bytes.end(), buffer->data());
+  give(number, {Form::bytes, {}, count, std::move(buffer)});
 }
 
-DimValues Session::resolve_dims() const {
+std::vector<int64_t> Session::resolve_dims() const {
   std::vector<std::optional<int64_t>> values = dims_;
   std::vector<std::string> sources(values.size());
   for (size_t k = 0; k < values.size(); ++k) sources[k] = "set_dim";
@@ -115,7 +163,7 @@ DimValues Session::resolve_dims() const {
       const auto found = std::find(graph_->dims().begin(), graph_->dims().end(), node.type.shape[axis]);
       if (found == graph_->dims().end()) continue;
       const auto k = static_cast<size_t>(found - graph_->dims().begin());
-      const int64_t value = inputs_[number].tensor.dims[static_cast<size_t>(axis)];
+      const int64_t value = inputs_[number].dims[static_cast<size_t>(axis)];
       const std::string source = fmt::format("input \"{}\"", node.as<Input>().name.str());
       if (values[k] && *values[k] != value) {
         throw Error(error(fmt::format("dim \"{}\" is {} by {} but {} by {}", found->dim_name(), *values[k], sources[k],
@@ -132,73 +180,110 @@ DimValues Session::resolve_dims() const {
       missing.push_back(fmt::format("input \"{}\"", input.name.str()));
     }
   }
-  DimValues result;
+  std::vector<int64_t> result;
   for (size_t k = 0; k < values.size(); ++k) {
-    if (values[k]) result.set(graph_->dims()[k].dim_name(), *values[k]);
+    result.push_back(values[k].value_or(0));
     if (!values[k]) missing.push_back(fmt::format("dim \"{}\"", graph_->dims()[k].dim_name()));
   }
   if (!missing.empty()) throw Error(error(fmt::format("not set: {}", fmt::join(missing, ", "))));
   return result;
 }
 
-HostTensor Session::resolve_input(size_t number, const Given& given, const DimValues& dims) const {
+void Session::check_input(size_t number, const std::vector<int64_t>& dims) const {
+  const Given& given = inputs_[number];
+  if (given.form == Form::bytes) return check_bytes(number, given.count, dims);
+  if (given.form == Form::flat) return check_count(number, given.count, dims);
+  if (given.form == Form::missing || given.dims == dims) return;
   const Node& node = input_node(number);
-  const std::string& name = node.as<Input>().name.str();
-  HostTensor tensor{node.type.dtype, node.type.shape.evaluate(dims).value(), {}};
-  int64_t numel = 1;
-  for (const int64_t dim : tensor.dims) numel *= dim;
-  if (given.form == Form::missing) {
-    tensor.lanes.assign(static_cast<size_t>(numel), Scalar::of(tensor.dtype, 0.0).value);
-  } else if (given.form == Form::bytes) {
-    const auto wanted = static_cast<size_t>(storage_bytes(tensor.dtype, numel));
-    if (given.bytes.size() != wanted) {
-      throw Error(error(fmt::format("input \"{}\" is {} and needs {} bytes, got {}", name,
-                                    type_of(tensor.dtype, tensor.dims), wanted, given.bytes.size())));
-    }
-    tensor.lanes.resize(static_cast<size_t>(numel));
-    unpack(tensor.dtype, given.bytes, tensor.lanes);
-  } else if (given.form == Form::flat) {
-    check_count(number, given.tensor.numel(), tensor.dims);
-    tensor.lanes = given.tensor.lanes;
-  } else if (given.tensor.dims != tensor.dims) {
-    throw Error(error(fmt::format("input \"{}\" is {}, got {}", name, type_of(tensor.dtype, tensor.dims),
-                                  type_of(tensor.dtype, given.tensor.dims))));
+  throw Error(error(fmt::format("input \"{}\" is {}, got {}", node.as<Input>().name.str(),
+                                type_of(node.type.dtype, dims), type_of(node.type.dtype, given.dims))));
+}
+
+void Session::prepare() {
+  std::vector<int64_t> values = resolve_dims();
+  DimValues named;
+  for (size_t k = 0; k < values.size(); ++k) named.set(graph_->dims()[k].dim_name(), values[k]);
+  std::vector<std::vector<int64_t>> dims;
+  for (size_t k = 0; k < inputs_.size(); ++k) {
+    dims.push_back(input_node(k).type.shape.evaluate(named).value());
+    check_input(k, dims.back());
   }
-  return tensor;
+  if (next_.empty() || values != dim_values_) {
+    next_.clear();  // nothing is prepared, should this fail
+    executable_->prepare(values).value();
+    dim_values_ = std::move(values);
+    next_.assign(outputs_.size(), {});
+    for (size_t k = 0; k < next_.size(); ++k) next_[k].dims = output_type(k).shape.evaluate(named).value();
+  }
+  input_data_.clear();
+  for (size_t k = 0; k < inputs_.size(); ++k) {
+    Given& given = inputs_[k];
+    if (given.form == Form::missing) {
+      const int64_t bytes = storage_bytes(input_node(k).type.dtype, numel_of(dims[k]));
+      given = {Form::computed, dims[k], 0, std::make_shared<Buffer>(bytes)};
+    }
+    input_data_.push_back(given.data());
+  }
+  prepared_ = true;
 }
 
 void Session::execute() {
-  const DimValues dims = resolve_dims();
-  std::vector<HostTensor> resolved(inputs_.size());
-  std::vector<const HostTensor*> operands;
-  for (size_t k = 0; k < inputs_.size(); ++k) {
-    resolved[k] = resolve_input(k, inputs_[k], dims);
-    const bool in_place = inputs_[k].form == Form::shaped || inputs_[k].form == Form::computed;
-    operands.push_back(in_place ? &inputs_[k].tensor : &resolved[k]);
+  if (!prepared_) prepare();
+  output_data_.clear();
+  for (size_t k = 0; k < next_.size(); ++k) {
+    if (next_[k].buffer == nullptr) {
+      next_[k].buffer = std::make_shared<Buffer>(storage_bytes(output_type(k).dtype, numel_of(next_[k].dims)));
+    }
+    output_data_.push_back(next_[k].buffer->data());
   }
-  std::vector<HostTensor> outputs = interpret(*graph_, operands, dims).value();
-  for (size_t k = 0; k < outputs.size(); ++k) {
-    const std::optional<NodeId> alias = graph_->outputs()[k].alias;
-    if (!alias) continue;
-    const auto number = std::find(graph_->inputs().begin(), graph_->inputs().end(), *alias) - graph_->inputs().begin();
-    inputs_[static_cast<size_t>(number)] = {Form::computed, outputs[k], {}};
-  }
-  outputs_ = std::move(outputs);
+  executable_->run(input_data_, output_data_).value();
+  take_outputs();
 }
 
-const HostTensor& Session::tensor(std::string_view name) const {
+// What was computed becomes what is seen, and what was seen before is where the next run writes.
+void Session::take_outputs() {
+  executed_ = true;
+  for (size_t k = 0; k < outputs_.size(); ++k) {
+    std::swap(outputs_[k].buffer, next_[k].buffer);
+    if (outputs_[k].dims != next_[k].dims) {
+      outputs_[k].dims = next_[k].dims;
+      next_[k].buffer = nullptr;
+    }
+    const std::optional<NodeId> alias = graph_->outputs()[k].alias;
+    if (!alias) continue;
+    const auto found = std::find(graph_->inputs().begin(), graph_->inputs().end(), *alias);
+    const auto number = static_cast<size_t>(found - graph_->inputs().begin());
+    inputs_[number] = {Form::computed, outputs_[k].dims, 0, outputs_[k].buffer};
+    input_data_[number] = outputs_[k].buffer->data();
+  }
+}
+
+size_t Session::output_number(std::string_view name) const {
   std::vector<std::string_view> names;
   for (size_t k = 0; k < graph_->outputs().size(); ++k) {
     names.emplace_back(graph_->outputs()[k].name.str());
     if (names.back() != name) continue;
-    if (outputs_.empty()) throw Error(error(fmt::format("output \"{}\" has no value before execute()", name)));
-    return outputs_[k];
+    if (!executed_) throw Error(error(fmt::format("output \"{}\" has no value before execute()", name)));
+    return k;
   }
   throw unknown("output", name, names);
 }
 
+std::span<const std::byte> Session::bytes(std::string_view name) const {
+  const Buffer& buffer = *outputs_[output_number(name)].buffer;
+  return {buffer.data(), static_cast<size_t>(buffer.bytes())};
+}
+
+HostTensor Session::tensor(std::string_view name) const {
+  const size_t number = output_number(name);
+  const DType dtype = output_type(number).dtype;
+  HostTensor tensor = HostTensor::poisoned(dtype, outputs_[number].dims);
+  unpack(dtype, bytes(name), tensor.lanes);
+  return tensor;
+}
+
 void Session::refuse_get(std::string_view name, std::string_view type) const {
-  const HostTensor& from = tensor(name);
+  const HostTensor from = tensor(name);
   throw Error(error(fmt::format("output \"{}\" is {}; {} does not hold every {}", name, type_of(from.dtype, from.dims),
                                 type, lumen::name(from.dtype))));
 }

@@ -1,6 +1,6 @@
 // Session: a graph with values. Set inputs and dims, execute, get outputs.
 //
-//   Session session(graph);
+//   Session session = compile(graph);
 //   session.set("a", {1, 2, 3});
 //   session.execute();
 //   std::vector<float> c = session.get<float>("c");
@@ -23,6 +23,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "lumen/backend/buffer.h"
+#include "lumen/backend/executable.h"
 #include "lumen/ir/graph.h"
 
 namespace lumen {
@@ -32,7 +34,10 @@ concept Number = std::is_arithmetic_v<T> && sizeof(T) <= 8;
 
 class Session {
  public:
+  // On the reference.
   explicit Session(std::shared_ptr<const Graph> graph);
+  // On what computes the graph.
+  Session(std::shared_ptr<const Graph> graph, std::unique_ptr<Executable> executable);
 
   const Graph& graph() const { return *graph_; }
 
@@ -51,42 +56,71 @@ class Session {
   void set(std::string_view name, HostTensor value);
   // The elements as they are stored (dtype.h).
   void set_bytes(std::string_view name, std::span<const std::byte> bytes);
+  // The same without a copy: `data` is read at every execute, aligned for its elements, until the input is given anew.
+  // Not for state that an output updates.
+  void bind(std::string_view name, const void* data, std::vector<int64_t> dims);
 
   void execute();
 
   // Of an output, after execute. T must hold every value of its dtype.
   template <Number T>
   std::vector<T> get(std::string_view name) const;
-  const HostTensor& tensor(std::string_view name) const;
-  const std::vector<int64_t>& dims(std::string_view name) const { return tensor(name).dims; }
+  HostTensor tensor(std::string_view name) const;
+  // As they are stored; until the next execute.
+  std::span<const std::byte> bytes(std::string_view name) const;
+  const std::vector<int64_t>& dims(std::string_view name) const { return outputs_[output_number(name)].dims; }
 
  private:
   enum class Form : uint8_t {
     missing,
     shaped,    // given with its dims
-    flat,      // lanes without dims
-    bytes,     // storage
+    flat,      // elements without dims
+    bytes,     // bytes without dims
     computed,  // state that an output left
   };
   struct Given {
     Form form = Form::missing;
-    HostTensor tensor;
-    std::vector<std::byte> bytes;
+    std::vector<int64_t> dims;       // shaped and computed
+    int64_t count = 0;               // flat: elements; bytes: bytes
+    std::shared_ptr<Buffer> buffer;  // null when bound, or missing before the first execute
+    const void* bound = nullptr;
+
+    const void* data() const { return bound != nullptr ? bound : buffer->data(); }
+  };
+  struct Result {
+    std::vector<int64_t> dims;
+    std::shared_ptr<Buffer> buffer;
   };
 
   size_t input_number(std::string_view name) const;
+  size_t output_number(std::string_view name) const;  // of one that has a value
   const Node& input_node(size_t number) const { return (*graph_)[graph_->inputs()[number]]; }
+  TensorType output_type(size_t number) const { return (*graph_)[graph_->outputs()[number].value].type; }
+  void give(size_t number, Given given);
   void set_lanes(std::string_view name, DType from, std::vector<Lane> lanes);
+  void set_shaped(size_t number, DType dtype, Given given);
   void check_count(size_t number, int64_t count, const std::vector<int64_t>& dims) const;
-  DimValues resolve_dims() const;
-  // The tensor; without lanes when `given` has it already.
-  HostTensor resolve_input(size_t number, const Given& given, const DimValues& dims) const;
+  void check_bytes(size_t number, int64_t bytes, const std::vector<int64_t>& dims) const;
+  // Sizes and buffers for what is given now.
+  void prepare();
+  std::vector<int64_t> resolve_dims() const;
+  void check_input(size_t number, const std::vector<int64_t>& dims) const;
+  void take_outputs();
   [[noreturn]] void refuse_get(std::string_view name, std::string_view type) const;
 
   std::shared_ptr<const Graph> graph_;
+  std::unique_ptr<Executable> executable_;
   std::vector<Given> inputs_;                 // as graph_->inputs()
   std::vector<std::optional<int64_t>> dims_;  // as graph_->dims()
-  std::vector<HostTensor> outputs_;           // as graph_->outputs(); none before the first execute
+  std::vector<Result> outputs_;               // as graph_->outputs(); without dims and buffers before the first execute
+  bool executed_ = false;
+
+  // What the next execute uses; valid while nothing is given.
+  bool prepared_ = false;
+  std::vector<int64_t> dim_values_;
+  std::vector<Result> next_;
+  std::vector<const void*> input_data_;
+  std::vector<void*> output_data_;
 };
 
 namespace detail {
@@ -147,7 +181,7 @@ void Session::set(std::string_view name, const std::vector<T>& values) {
 
 template <Number T>
 std::vector<T> Session::get(std::string_view name) const {
-  const HostTensor& from = tensor(name);
+  const HostTensor from = tensor(name);
   if (!detail::can_hold<T>(from.dtype)) refuse_get(name, detail::type_name<T>());
   std::vector<T> values(from.lanes.size());
   for (size_t k = 0; k < values.size(); ++k) {

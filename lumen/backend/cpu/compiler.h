@@ -22,7 +22,7 @@ namespace lumen::cpu {
 
 // Where a compiler is looked for.
 struct CompilerSearch {
-  std::string cc;    // a path, or a name in `path`; empty for the first of clang, gcc, cc that works
+  std::string cc;    // a path, or a name in `path`; empty for the first of gcc, clang, cc that works
   std::string path;  // folders, with ':' between them
   std::chrono::milliseconds limit{10000};  // for the compiler to say its version
 

@@ -122,7 +122,7 @@ CompilerSearch CompilerSearch::from_flags() {
 Expected<Compiler> Compiler::find(const CompilerSearch& search, const CpuFeatures& features,
                                   std::shared_ptr<ObjectCache> cache) {
   const WorkDir work = LUMEN_TRY(WorkDir::make());
-  std::vector<std::string> names = {"clang", "gcc", "cc"};
+  std::vector<std::string> names = {"gcc", "clang", "cc"};
   if (!search.cc.empty()) names = {search.cc};
   Diag nothing = error(
       search.cc.empty() ? fmt::format("[cpu] no C compiler found: tried {} in PATH=\"{}\"; install one or set LUMEN_CC",

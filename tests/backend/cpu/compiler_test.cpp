@@ -61,7 +61,7 @@ TEST(FindCompiler, says_what_was_tried) {
   search.path = dir.path() + ":" + (dir / "no-such-folder");
   const auto none = Compiler::find(search, cpu(), nullptr);
   ASSERT_FALSE(none.ok());
-  EXPECT_EQ(none.diag().str(), "[cpu] no C compiler found: tried clang, gcc, cc in PATH=\"" + search.path +
+  EXPECT_EQ(none.diag().str(), "[cpu] no C compiler found: tried gcc, clang, cc in PATH=\"" + search.path +
                                    "\"; install one or set LUMEN_CC\n  note: clang: no such program\n"
                                    "  note: gcc: no such program\n  note: cc: no such program");
   search.cc = "/no/such/cc";
@@ -80,8 +80,8 @@ TEST(FindCompiler, one_that_was_asked_for_is_not_replaced) {
 
 TEST(FindCompiler, goes_on_to_the_next_when_one_is_broken_or_hangs) {
   const ScratchDir dir;
-  std::ofstream(dir / "clang") << "#!/bin/sh\nexit 1\n";
-  std::ofstream(dir / "gcc") << "#!/bin/sh\nsleep 100\n";
+  std::ofstream(dir / "gcc") << "#!/bin/sh\nexit 1\n";
+  std::ofstream(dir / "clang") << "#!/bin/sh\nsleep 100\n";
   for (const char* name : {"clang", "gcc"}) chmod((dir / name).c_str(), 0755);
   fake_compiler(dir / "cc", "exit 0");
   CompilerSearch search{"", dir.path() + ":/usr/bin:/bin", milliseconds(300)};

@@ -1,0 +1,225 @@
+#include "lumen/backend/cpu/cpu_executable.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "lumen/backend/buffer.h"
+#include "lumen/backend/reference/executable.h"
+#include "lumen/kernel/contract.h"
+
+namespace lumen::cpu {
+
+namespace {
+
+using Function = int64_t(const void* const*, void* const*, const int64_t*, int64_t, int64_t);
+
+// Below this a call is not worth waking a thread for.
+constexpr double kParallelBytes = 256 << 10;
+
+struct Step {
+  Function* function;
+  int64_t rows = 0;
+  int64_t grain = 1;
+};
+
+// A call with its sizes and addresses.
+struct Bound {
+  std::vector<const void*> in;
+  std::vector<void*> out;  // results, then scratch
+  std::vector<int64_t> dims;
+  std::vector<Step> steps;
+  bool parallel = false;
+};
+
+// A place in a Bound's lists that gets the address of an input or output at every run.
+struct Place {
+  uint32_t tensor;
+  uint32_t call;
+  uint32_t position;
+};
+
+class CpuExecutable : public Executable {
+ public:
+  CpuExecutable(Program program, std::shared_ptr<ThreadPool> pool)
+      : program_(std::move(program)), pool_(std::move(pool)) {}
+
+  Expected<void> load(const Compiler& compiler) {
+    std::vector<Source> sources;
+    for (const ProgramKernel& kernel : program_.kernels) {
+      if (!kernel.text.steps.empty()) sources.push_back({kernel.text.steps[0].name, kernel.text.text});
+    }
+    if (!sources.empty()) {
+      CompileOptions options;
+      options.prelude = kernel_prelude(Syntax::c);
+      options.flags = kernel_c_flags();
+      library_ = LUMEN_TRY(compiler.compile(sources, options));
+    }
+    for (const ProgramKernel& kernel : program_.kernels) {
+      functions_.emplace_back();
+      for (const KernelStep& step : kernel.text.steps) {
+        functions_.back().push_back(reinterpret_cast<Function*>(LUMEN_TRY(library_->symbol(step.name))));
+      }
+    }
+    return {};
+  }
+
+  Expected<void> prepare(std::span<const int64_t> dims) override {
+    DimValues named;
+    for (size_t k = 0; k < dims.size(); ++k) named.set(program_.graph->dims()[k].dim_name(), dims[k]);
+    bytes_.clear();
+    for (const TensorType& type : program_.values) {
+      int64_t numel = 1;
+      for (const int64_t dim : LUMEN_TRY(type.shape.evaluate(named))) numel *= dim;
+      bytes_.push_back(storage_bytes(type.dtype, numel));
+    }
+    calls_.assign(program_.calls.size(), {});
+    std::vector<int64_t> sizes;
+    for (const uint32_t value : program_.inner) sizes.push_back(bytes_[value]);
+    for (size_t k = 0; k < calls_.size(); ++k) sizes.push_back(LUMEN_TRY(bind_sizes(k, named)));
+    const std::vector<int64_t> offsets = program_.plan.offsets(sizes, static_cast<int64_t>(Buffer::kAlign));
+    if (arena_.bytes() < offsets.back()) arena_ = Buffer(offsets.back());
+    bind_addresses(offsets);
+    return {};
+  }
+
+  Expected<void> run(std::span<const void* const> inputs, std::span<void* const> outputs) override {
+    for (const Place& place : input_places_) calls_[place.call].in[place.position] = inputs[place.tensor];
+    for (const Place& place : output_reads_) calls_[place.call].in[place.position] = outputs[place.tensor];
+    for (const Place& place : output_places_) calls_[place.call].out[place.position] = outputs[place.tensor];
+    for (size_t k = 0; k < calls_.size(); ++k) LUMEN_TRY(run_call(k));
+    for (const ProgramCopy& copy : program_.copies) {
+      const bool given = copy.value < inputs.size();
+      const void* from = given ? inputs[copy.value] : outputs[output_of(copy.value)];
+      std::memcpy(outputs[copy.output], from, static_cast<size_t>(bytes_[copy.value]));
+    }
+    return {};
+  }
+
+ private:
+  // Sizes of a call; bytes of its scratch.
+  Expected<int64_t> bind_sizes(size_t k, const DimValues& named) {
+    const ProgramCall& call = program_.calls[k];
+    const ProgramKernel& kernel = program_.kernels[call.kernel];
+    Bound& bound = calls_[k];
+    DimValues renamed;  // as the text of the kernel calls them
+    for (size_t n = 0; n < kernel.body->dims().size(); ++n) {
+      bound.dims.push_back(LUMEN_TRY(evaluate(kernel.body->dims()[n], named)));
+      renamed.set(fmt::format("n{}", n), bound.dims.back());
+    }
+    for (size_t s = 0; s < kernel.text.steps.size(); ++s) {
+      const KernelStep& step = kernel.text.steps[s];
+      bound.steps.push_back({functions_[call.kernel][s], LUMEN_TRY(evaluate(step.rows, renamed)), step.grain});
+    }
+    double work = 0;
+    for (const uint32_t value : call.operands) work += static_cast<double>(bytes_[value]);
+    for (const uint32_t value : call.results) work += static_cast<double>(bytes_[value]);
+    for (const NodeId id : kernel.body->order()) {
+      const Node& node = (*kernel.body)[id];
+      if (!node.is<llir::Contract>()) continue;
+      work += static_cast<double>(LUMEN_TRY(evaluate(node.as<llir::Contract>().left.shape().numel(), named)));
+    }
+    bound.parallel = work >= kParallelBytes && pool_->threads() > 1;
+    return evaluate(kernel.text.scratch, renamed);
+  }
+
+  uint32_t output_of(uint32_t value) const {
+    return static_cast<uint32_t>(std::find(program_.outputs.begin(), program_.outputs.end(), value) -
+                                 program_.outputs.begin());
+  }
+
+  void bind_addresses(std::span<const int64_t> offsets) {
+    input_places_.clear();
+    output_reads_.clear();
+    output_places_.clear();
+    std::vector<std::byte*> at(program_.values.size(), nullptr);
+    for (size_t k = 0; k < program_.inner.size(); ++k) {
+      at[program_.inner[k]] = arena_.data() + offsets[program_.plan.slots[k]];
+    }
+    const auto inputs = static_cast<uint32_t>(program_.graph->inputs().size());
+    for (uint32_t k = 0; k < calls_.size(); ++k) {
+      const ProgramCall& call = program_.calls[k];
+      for (uint32_t p = 0; p < call.operands.size(); ++p) {
+        const uint32_t value = call.operands[p];
+        calls_[k].in.push_back(at[value]);
+        if (value < inputs) {
+          input_places_.push_back({value, k, p});
+        } else if (at[value] == nullptr) {
+          output_reads_.push_back({output_of(value), k, p});
+        }
+      }
+      for (uint32_t p = 0; p < call.results.size(); ++p) {
+        const uint32_t value = call.results[p];
+        calls_[k].out.push_back(at[value]);
+        if (at[value] == nullptr) output_places_.push_back({output_of(value), k, p});
+      }
+      calls_[k].out.push_back(arena_.data() + offsets[program_.plan.slots[program_.inner.size() + k]]);
+    }
+  }
+
+  Expected<void> run_call(size_t k) {
+    const Bound& bound = calls_[k];
+    int64_t fault = 0;
+    for (const Step& step : bound.steps) {
+      if (!bound.parallel) {
+        fault = std::max(fault, step.function(bound.in.data(), bound.out.data(), bound.dims.data(), 0, step.rows));
+        continue;
+      }
+      fault = std::max(fault, run_in_parallel(bound, step));
+    }
+    const ProgramKernel& kernel = program_.kernels[program_.calls[k].kernel];
+    if (bound.steps.empty()) {
+      return interpret_stored(*kernel.body, bound.dims, bound.in, std::span(bound.out).first(bound.out.size() - 1));
+    }
+    if (fault != 0) return error(kernel.text.faults[static_cast<size_t>(fault - 1)]);
+    return {};
+  }
+
+  int64_t run_in_parallel(const Bound& bound, const Step& step) {
+    std::atomic<int64_t> fault = 0;
+    const int64_t pieces = (step.rows + step.grain - 1) / step.grain;
+    const int64_t shares = std::min<int64_t>(pool_->threads(), pieces);
+    pool_->run(shares, [&](int64_t share, int) {
+      const int64_t begin = share * pieces / shares * step.grain;
+      const int64_t end = std::min(step.rows, (share + 1) * pieces / shares * step.grain);
+      const int64_t found = step.function(bound.in.data(), bound.out.data(), bound.dims.data(), begin, end);
+      if (found == 0) return;
+      int64_t known = fault.load();
+      while (known < found && !fault.compare_exchange_weak(known, found)) {
+      }
+    });
+    return fault.load();
+  }
+
+  Program program_;
+  std::shared_ptr<ThreadPool> pool_;
+  std::shared_ptr<Library> library_;
+  std::vector<std::vector<Function*>> functions_;  // by kernel, by step
+
+  std::vector<int64_t> bytes_;  // by value
+  std::vector<Bound> calls_;
+  std::vector<Place> input_places_, output_reads_, output_places_;
+  Buffer arena_;
+};
+
+}  // namespace
+
+std::shared_ptr<ThreadPool> shared_pool() {
+  static std::mutex mutex;
+  static std::weak_ptr<ThreadPool> shared;
+  const std::scoped_lock lock(mutex);
+  std::shared_ptr<ThreadPool> pool = shared.lock();
+  if (pool == nullptr) shared = pool = std::make_shared<ThreadPool>();
+  return pool;
+}
+
+Expected<std::unique_ptr<Executable>> make_executable(Program program, const Compiler& compiler,
+                                                      std::shared_ptr<ThreadPool> pool) {
+  auto executable = std::make_unique<CpuExecutable>(std::move(program), std::move(pool));
+  LUMEN_TRY(executable->load(compiler));
+  return std::unique_ptr<Executable>(std::move(executable));
+}
+
+}  // namespace lumen::cpu

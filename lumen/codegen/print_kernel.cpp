@@ -1,0 +1,32 @@
+#include "lumen/codegen/print_kernel.h"
+
+#include "lumen/codegen/fold.h"
+#include "lumen/codegen/map.h"
+
+namespace lumen {
+
+namespace {
+
+bool has_family(const Graph& body, OpFamily family) {
+  for (const NodeId id : body.order()) {
+    if (body[id].op->family == family) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Expected<std::vector<std::string>> kernel_schedules(const Graph& body, const Target& target) {
+  const std::string only = has_family(body, OpFamily::reduce) ? "fold" : "map";
+  LUMEN_TRY(print_kernel(body, "k", only, target));
+  return std::vector{only};
+}
+
+Expected<KernelText> print_kernel(const Graph& body, const std::string& name, const std::string& schedule,
+                                  const Target&) {
+  if (schedule == "fold") return print_fold(body, name);
+  if (schedule == "map") return print_map(body, name);
+  return error("[kernel] no schedule \"" + schedule + "\"");
+}
+
+}  // namespace lumen
