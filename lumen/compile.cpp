@@ -10,11 +10,16 @@ namespace lumen {
 
 namespace {
 
-Expected<std::unique_ptr<Executable>> compile_for_cpu(const std::shared_ptr<const Graph>& graph,
-                                                      const CompileOptions& options) {
+using Graphs = std::vector<std::shared_ptr<const Graph>>;
+
+Expected<std::vector<std::unique_ptr<Executable>>> compile_for_cpu(const Graphs& graphs,
+                                                                   const CompileOptions& options) {
   const cpu::Compiler compiler = LUMEN_TRY(cpu::Compiler::find());
-  Program program = LUMEN_TRY(search::lower(graph, options.fusion, {}));
-  return cpu::make_executable(std::move(program), compiler);
+  std::vector<Program> programs;
+  for (const std::shared_ptr<const Graph>& graph : graphs) {
+    programs.push_back(LUMEN_TRY(search::lower(graph, options.fusion, {})));
+  }
+  return cpu::make_executables(std::move(programs), compiler, options.c_flags);
 }
 
 }  // namespace
@@ -28,10 +33,24 @@ CompileOptions CompileOptions::from_flags() {
 }
 
 Session compile(const Graph& graph, const CompileOptions& options) {
-  verify(graph, hlir_stage()).value();
-  const std::shared_ptr<const Graph> own = clone(graph);
-  if (options.backend == BackendKind::reference) return Session(own);
-  return Session(own, compile_for_cpu(own, options).value());
+  const Graph* const graphs[] = {&graph};
+  return std::move(compile_all(graphs, options)[0]);
+}
+
+std::vector<Session> compile_all(std::span<const Graph* const> graphs, const CompileOptions& options) {
+  Graphs own;
+  for (const Graph* graph : graphs) {
+    verify(*graph, hlir_stage()).value();
+    own.push_back(clone(*graph));
+  }
+  std::vector<Session> sessions;
+  if (options.backend == BackendKind::reference) {
+    for (const auto& graph : own) sessions.emplace_back(graph);
+    return sessions;
+  }
+  std::vector<std::unique_ptr<Executable>> executables = compile_for_cpu(own, options).value();
+  for (size_t k = 0; k < own.size(); ++k) sessions.emplace_back(own[k], std::move(executables[k]));
+  return sessions;
 }
 
 }  // namespace lumen

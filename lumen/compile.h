@@ -15,6 +15,8 @@ struct CompileOptions {
   BackendKind backend = BackendKind::cpu;
   FusionPolicy fusion = FusionPolicy::profile;
 
+  std::vector<std::string> c_flags;  // for the C compiler, after Lumen's own
+
   // LUMEN_BACKEND and LUMEN_FUSION.
   static CompileOptions from_flags();
 };
@@ -22,5 +24,9 @@ struct CompileOptions {
 // The graph is copied: what is added to it later is not in the Session. Throws lumen::Error when it is not valid, or
 // the machine lacks what the backend needs.
 Session compile(const Graph& graph, const CompileOptions& options = CompileOptions::from_flags());
+
+// Many at once: their kernels are compiled together.
+std::vector<Session> compile_all(std::span<const Graph* const> graphs,
+                                 const CompileOptions& options = CompileOptions::from_flags());
 
 }  // namespace lumen

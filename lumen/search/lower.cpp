@@ -1,12 +1,11 @@
 #include "lumen/search/lower.h"
 
-#include <fmt/format.h>
-
 #include <map>
 
 #include "lumen/codegen/print_kernel.h"
 #include "lumen/ir/text.h"
 #include "lumen/kernel/contract.h"
+#include "lumen/search/tuning_entry.h"
 
 namespace lumen::search {
 
@@ -18,18 +17,20 @@ class Kernels {
   explicit Kernels(const Target& target) : target_(target) {}
 
   Expected<uint32_t> number_of(const Carved& carved) {
-    const auto [found, is_new] = numbers_.emplace(print(*carved.body), static_cast<uint32_t>(kernels_.size()));
-    if (is_new) kernels_.push_back(LUMEN_TRY(make(carved.body)));
+    const std::string text = print(*carved.body);
+    const auto [found, is_new] = numbers_.emplace(text, static_cast<uint32_t>(kernels_.size()));
+    if (is_new) kernels_.push_back(LUMEN_TRY(make(carved.body, text)));
     return found->second;
   }
   std::vector<ProgramKernel> take() { return std::move(kernels_); }
 
  private:
-  Expected<ProgramKernel> make(const std::shared_ptr<const Graph>& body) const {
+  Expected<ProgramKernel> make(const std::shared_ptr<const Graph>& body, const std::string& content) const {
     const Expected<std::vector<std::string>> schedules = kernel_schedules(*body, target_);
     if (!schedules.ok()) return ProgramKernel{expand(*body), {}, "interpret"};
     const std::string& schedule = schedules->front();
-    KernelText text = LUMEN_TRY(print_kernel(*body, fmt::format("k{}", kernels_.size()), schedule, target_));
+    const std::string name = "k" + kernel_hash(content + schedule);
+    KernelText text = LUMEN_TRY(print_kernel(*body, name, schedule, target_));
     return ProgramKernel{body, std::move(text), schedule};
   }
 

@@ -1,4 +1,4 @@
-// conformance: runs the cases of tests/conformance/generate.py on the reference and compares with PyTorch's results.
+// conformance: runs the cases of tests/conformance/generate.py and compares with PyTorch's results.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "lumen/base/progress.h"
 #include "tests/conformance/run_case.h"
 
 namespace lumen::conformance {
@@ -19,7 +20,11 @@ constexpr std::string_view kHelp =
     "\n"
     "  --only FUNCTION  only the cases of this function\n"
     "  --all            show every failure, not only the first three of a function\n"
-    "  --worst          list the largest error of each function and dtype, in units of its tolerance\n";
+    "  --worst          list the largest error of each function and dtype, in units of its tolerance\n"
+    "\n"
+    "LUMEN_BACKEND and LUMEN_FUSION say on what.\n";
+
+constexpr size_t kBatch = 400;  // cases that are compiled together
 
 struct Options {
   std::string folder;
@@ -35,9 +40,9 @@ struct Tally {
   std::map<std::string, std::pair<double, std::string>> worst;  // by function and dtype: ratio and case
 };
 
-void run_once(const Case& test, bool symbolic, const Options& options, Tally& tally) {
-  const Comparison result = run_case(test, symbolic);
-  const std::string what = test.what + (symbolic ? ", symbolic" : "");
+void count(const CaseRun& run, const Comparison& result, const Options& options, Tally& tally) {
+  const Case& test = *run.test;
+  const std::string what = test.what + (run.symbolic ? ", symbolic" : "");
   if (result.passed) {
     ++tally.passed;
   } else {
@@ -62,13 +67,28 @@ int report(const Tally& tally) {
 
 int run(const Options& options) {
   const CaseFile file = CaseFile::open(options.folder).value();
+  CompileOptions compile_options = CompileOptions::from_flags();
+  compile_options.c_flags = {"-O1", "-w"};
   Tally tally;
+  Progress progress("conformance", file.size());
+  std::vector<Case> tests;
+  const auto run_batch = [&] {
+    std::vector<CaseRun> runs;
+    for (const Case& test : tests) {
+      runs.push_back({&test, false});
+      if (test.symbolic) runs.push_back({&test, true});
+    }
+    const std::vector<Comparison> results = run_cases(runs, compile_options);
+    for (size_t k = 0; k < runs.size(); ++k) count(runs[k], results[k], options, tally);
+    tests.clear();
+  };
   for (size_t k = 0; k < file.size(); ++k) {
-    const Case test = file.read(k).value();
-    if (!options.only.empty() && test.function != options.only) continue;
-    run_once(test, false, options, tally);
-    if (test.symbolic) run_once(test, true, options, tally);
+    Case test = file.read(k).value();
+    if (options.only.empty() || test.function == options.only) tests.push_back(std::move(test));
+    if (tests.size() == kBatch) run_batch();
+    progress.advance();
   }
+  run_batch();
   return report(tally);
 }
 

@@ -66,32 +66,69 @@ void set_inputs(Session& session, const Case& test, bool symbolic) {
   }
 }
 
-}  // namespace
+// A case whose graph is built, or why it could not be.
+struct Built {
+  std::shared_ptr<Graph> graph;
+  size_t results = 0;
+  std::string problem;
+};
 
-Comparison run_case(const Case& test, bool symbolic) try {
+Comparison failed(const std::string& problem) { return {false, std::numeric_limits<double>::infinity(), problem}; }
+
+Built build(const CaseRun& run) try {
+  const Case& test = *run.test;
   const Function* function = find_function(test.function);
   if (function == nullptr) throw Error(error("the function is not in the table of tests/conformance"));
   const auto graph = std::make_shared<Graph>();
-  const Results results = function->call(Call(*graph, add_inputs(*graph, test, symbolic), test.args));
+  const Results results = function->call(Call(*graph, add_inputs(*graph, test, run.symbolic), test.args));
   if (results.size() != test.expected.size()) {
     throw Error(error(fmt::format("expected {} results, got {}", test.expected.size(), results.size())));
   }
   for (size_t k = 0; k < results.size(); ++k) results[k].output(output_name(k));
   check_round_trip(*graph);
+  return {graph, results.size(), {}};
+} catch (const Error& problem) {
+  return {nullptr, 0, problem.what()};
+}
 
-  Session session = compile(*graph);
-  set_inputs(session, test, symbolic);
+Comparison execute(const CaseRun& run, const Built& built, Session& session) try {
+  set_inputs(session, *run.test, run.symbolic);
   session.execute();
   Comparison worst;
-  for (size_t k = 0; k < results.size(); ++k) {
-    Comparison one = compare(test.expected[k], session.tensor(output_name(k)));
-    if (!one.passed && results.size() > 1) one.problem = fmt::format("result {}: {}", k, one.problem);
+  for (size_t k = 0; k < built.results; ++k) {
+    Comparison one = compare(run.test->expected[k], session.tensor(output_name(k)));
+    if (!one.passed && built.results > 1) one.problem = fmt::format("result {}: {}", k, one.problem);
     if (!one.passed) return one;
     worst.ratio = std::max(worst.ratio, one.ratio);
   }
   return worst;
 } catch (const Error& problem) {
-  return {false, std::numeric_limits<double>::infinity(), problem.what()};
+  return failed(problem.what());
+}
+
+}  // namespace
+
+std::vector<Comparison> run_cases(std::span<const CaseRun> runs, const CompileOptions& options) {
+  std::vector<Built> built;
+  std::vector<const Graph*> graphs;
+  for (const CaseRun& run : runs) {
+    built.push_back(build(run));
+    if (built.back().graph != nullptr) graphs.push_back(built.back().graph.get());
+  }
+  std::vector<Comparison> comparisons;
+  try {
+    std::vector<Session> sessions = compile_all(graphs, options);
+    size_t next = 0;
+    for (size_t k = 0; k < runs.size(); ++k) {
+      const bool ran = built[k].graph != nullptr;
+      comparisons.push_back(ran ? execute(runs[k], built[k], sessions[next++]) : failed(built[k].problem));
+    }
+  } catch (const Error& problem) {
+    if (runs.size() == 1) return {failed(problem.what())};
+    // One of them does not compile: each on its own.
+    for (const CaseRun& run : runs) comparisons.push_back(run_cases(std::span(&run, 1), options)[0]);
+  }
+  return comparisons;
 }
 
 }  // namespace lumen::conformance

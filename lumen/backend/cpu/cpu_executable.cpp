@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <map>
+#include <mutex>
 
 #include "lumen/backend/buffer.h"
 #include "lumen/backend/reference/executable.h"
@@ -46,17 +48,8 @@ class CpuExecutable : public Executable {
   CpuExecutable(Program program, std::shared_ptr<ThreadPool> pool)
       : program_(std::move(program)), pool_(std::move(pool)) {}
 
-  Expected<void> load(const Compiler& compiler) {
-    std::vector<Source> sources;
-    for (const ProgramKernel& kernel : program_.kernels) {
-      if (!kernel.text.steps.empty()) sources.push_back({kernel.text.steps[0].name, kernel.text.text});
-    }
-    if (!sources.empty()) {
-      CompileOptions options;
-      options.prelude = kernel_prelude(Syntax::c);
-      options.flags = kernel_c_flags();
-      library_ = LUMEN_TRY(compiler.compile(sources, options));
-    }
+  Expected<void> load(std::shared_ptr<Library> library) {
+    library_ = std::move(library);
     for (const ProgramKernel& kernel : program_.kernels) {
       functions_.emplace_back();
       for (const KernelStep& step : kernel.text.steps) {
@@ -215,11 +208,33 @@ std::shared_ptr<ThreadPool> shared_pool() {
   return pool;
 }
 
-Expected<std::unique_ptr<Executable>> make_executable(Program program, const Compiler& compiler,
-                                                      std::shared_ptr<ThreadPool> pool) {
-  auto executable = std::make_unique<CpuExecutable>(std::move(program), std::move(pool));
-  LUMEN_TRY(executable->load(compiler));
-  return std::unique_ptr<Executable>(std::move(executable));
+Expected<std::vector<std::unique_ptr<Executable>>> make_executables(std::vector<Program> programs,
+                                                                    const Compiler& compiler,
+                                                                    const std::vector<std::string>& flags,
+                                                                    std::shared_ptr<ThreadPool> pool) {
+  std::map<std::string, std::string> texts;  // by name
+  for (const Program& program : programs) {
+    for (const ProgramKernel& kernel : program.kernels) {
+      if (!kernel.text.steps.empty()) texts.emplace(kernel.text.steps[0].name, kernel.text.text);
+    }
+  }
+  std::shared_ptr<Library> library;
+  if (!texts.empty()) {
+    std::vector<Source> sources;
+    for (const auto& [name, text] : texts) sources.push_back({name, text});
+    CompileOptions options;
+    options.prelude = kernel_prelude(Syntax::c);
+    options.flags = kernel_c_flags();
+    options.flags.insert(options.flags.end(), flags.begin(), flags.end());
+    library = LUMEN_TRY(compiler.compile(sources, options));
+  }
+  std::vector<std::unique_ptr<Executable>> executables;
+  for (Program& program : programs) {
+    auto executable = std::make_unique<CpuExecutable>(std::move(program), pool);
+    LUMEN_TRY(executable->load(library));
+    executables.push_back(std::move(executable));
+  }
+  return executables;
 }
 
 }  // namespace lumen::cpu

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "lumen/backend/cpu/compiler.h"
 #include "lumen/backend/cpu/thread_pool.h"
@@ -13,8 +15,11 @@ namespace lumen::cpu {
 // The pool that programs share unless they are given another; it lives while one of them does.
 std::shared_ptr<ThreadPool> shared_pool();
 
-// Compiles the kernels of a program; the names of their steps are unique in it.
-Expected<std::unique_ptr<Executable>> make_executable(Program program, const Compiler& compiler,
-                                                      std::shared_ptr<ThreadPool> pool = shared_pool());
+// One executable for each program, their kernels compiled together; steps of the same name are the same code. `flags`
+// come after the compiler's own.
+Expected<std::vector<std::unique_ptr<Executable>>> make_executables(std::vector<Program> programs,
+                                                                    const Compiler& compiler,
+                                                                    const std::vector<std::string>& flags = {},
+                                                                    std::shared_ptr<ThreadPool> pool = shared_pool());
 
 }  // namespace lumen::cpu
