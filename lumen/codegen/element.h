@@ -32,6 +32,8 @@ class ElementWriter {
   // An expression with the dims of the body called n0, n1, …, as they are in the text.
   Expr rename(Expr e) const { return substitute(e, dims_); }
   Shape rename(const Shape& shape) const;
+  // An expression over the coordinates i0, i1, … of a shape (of the body), at these.
+  Expr place(Expr e, const Shape& shape, std::span<const Expr> at) const;
   // An index expression as text; counts the divisions in it.
   std::string index(Expr e);
 
@@ -58,8 +60,6 @@ class ElementWriter {
   std::string apply(const Node& node, std::span<const std::string> operands);
   std::string keep(DType dtype, const std::string& text);
   std::string fresh_name(char kind) { return kind + std::to_string(names_++); }
-  // An expression over the coordinates i0, i1, … of a shape (of the body), at these.
-  Expr place(Expr e, const Shape& shape, std::span<const Expr> at) const;
   // A place known only when the kernel runs: outside 0 … extent-1 is a fault, and then it is 0.
   Expr checked(const std::string& text, Expr extent, std::string message);
   // The condition of a fault, and what to say then.

@@ -119,8 +119,8 @@ int64_t grain_of(const Graph& body) {
   return 1;
 }
 
-std::string kernel_head(const Graph& body, const std::string& name) {
-  std::string text = fmt::format("LUMEN_KERNEL({}) {{\n", name);
+std::string kernel_names(const Graph& body) {
+  std::string text;
   for (size_t k = 0; k < body.inputs().size(); ++k) {
     text += fmt::format("  const {0}* LUMEN_RESTRICT a{1} = (const {0}*)in[{1}];\n",
                         storage_type(body[body.inputs()[k]].type.dtype), k);
@@ -130,7 +130,11 @@ std::string kernel_head(const Graph& body, const std::string& name) {
                         storage_type(body[body.outputs()[k].value].type.dtype), k);
   }
   for (size_t k = 0; k < body.dims().size(); ++k) text += fmt::format("  const int64_t n{0} = dims[{0}];\n", k);
-  return text + "  int64_t fault = 0;\n";
+  return text;
+}
+
+std::string kernel_head(const Graph& body, const std::string& name) {
+  return fmt::format("LUMEN_KERNEL({}) {{\n{}  int64_t fault = 0;\n", name, kernel_names(body));
 }
 
 std::string row_coordinates(const Shape& shape, int indent) {
