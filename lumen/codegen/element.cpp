@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "lumen/codegen/element_ops.h"
 #include "lumen/codegen/scalar.h"
@@ -23,7 +24,9 @@ std::vector<Expr> unflatten(Expr flat, const Shape& shape) {
   return at;
 }
 
-ElementWriter::ElementWriter(const Graph& body, int indent) : body_(body), known_(1), indent_(indent) {
+ElementWriter::ElementWriter(const Graph& body, int indent, std::vector<std::string> faults)
+    : body_(body), blocks_(1), faults_(std::move(faults)) {
+  blocks_[0].indent = indent;
   for (size_t k = 0; k < body.dims().size(); ++k) {
     const auto [lo, hi] = body.dims()[k].dim_bounds();
     dims_.emplace_back(body.dims()[k], Expr::dim(fmt::format("n{}", k), lo, hi));
@@ -39,29 +42,50 @@ Shape ElementWriter::rename(const Shape& shape) const {
 
 std::string ElementWriter::index(Expr e) {
   std::string text = print_c(e).text;
-  divisions_ += static_cast<int>(std::count_if(text.begin(), text.end(), [](char c) { return c == '/' || c == '%'; }));
+  const auto found = std::count_if(text.begin(), text.end(), [](char c) { return c == '/' || c == '%'; });
+  divisions_ += static_cast<int>(found);
+  if (blocks_.size() > 1) inner_divisions_ += static_cast<int>(found);
   return text;
 }
 
 void ElementWriter::line(const std::string& text) {
-  text_ += std::string(static_cast<size_t>(indent_), ' ') + text + "\n";
+  Block& block = blocks_.back();
+  block.text += std::string(static_cast<size_t>(block.indent), ' ') + text + "\n";
 }
 
 void ElementWriter::open(const std::string& head) {
-  line(head + " {");
-  indent_ += 2;
-  known_.emplace_back();
+  const int indent = blocks_.back().indent + 2;
+  blocks_.push_back({.head = head, .text = {}, .indent = indent, .lets_out = false, .variables = {}, .known = {}});
+}
+
+void ElementWriter::open_loop(const std::string& head, Expr variable, bool may_be_empty) {
+  open(head);
+  blocks_.back().lets_out = !may_be_empty;
+  blocks_.back().variables.push_back(variable);
 }
 
 void ElementWriter::close() {
-  indent_ -= 2;
-  known_.pop_back();
+  const Block block = std::move(blocks_.back());
+  blocks_.pop_back();
+  line(block.head + " {");
+  blocks_.back().text += block.text;
   line("}");
+}
+
+std::string ElementWriter::text() const {
+  std::string text;
+  for (const Block& block : blocks_) {
+    if (&block != &blocks_[0]) text += std::string(static_cast<size_t>(block.indent - 2), ' ') + block.head + " {\n";
+    text += block.text;
+  }
+  return text;
 }
 
 void ElementWriter::check(const std::string& fails, std::string message) {
   faults_.push_back(std::move(message));
-  line(fmt::format("fault = ({0}) & (fault < {1}) ? {1} : fault;", fails, faults_.size()));
+  // A kernel with more messages than bits says the last one for all the others.
+  const size_t bit = std::min<size_t>(faults_.size(), 62) - 1;
+  line(fmt::format("fault |= (int64_t)({}) << {};", fails, bit));
 }
 
 std::string ElementWriter::keep(DType dtype, const std::string& text) {
@@ -77,16 +101,38 @@ ElementWriter::Key ElementWriter::key_of(NodeId node, std::span<const Expr> at) 
 }
 
 void ElementWriter::know(NodeId node, std::span<const Expr> at, std::string name) {
-  known_.back()[key_of(node, at)] = std::move(name);
+  blocks_.back().known[key_of(node, at)] = std::move(name);
+}
+
+bool ElementWriter::has_here(NodeId node, std::span<const Expr> at) const {
+  return blocks_.back().known.contains(key_of(node, at));
+}
+
+size_t ElementWriter::depth_of(std::span<const Expr> at) const {
+  size_t depth = blocks_.size();
+  const auto needs = [&](const Block& block) {
+    return std::any_of(block.variables.begin(), block.variables.end(), [&](Expr variable) {
+      return std::any_of(at.begin(), at.end(), [&](Expr e) { return depends_on(e, variable); });
+    });
+  };
+  while (depth > 1 && blocks_[depth - 1].lets_out && !needs(blocks_[depth - 1])) --depth;
+  return depth;
 }
 
 std::string ElementWriter::value(NodeId node, std::span<const Expr> at) {
   if (body_[node].is<hlir::Constant>()) return literal(body_[node].as<hlir::Constant>().value);
   const Key key = key_of(node, at);
-  for (auto scope = known_.rbegin(); scope != known_.rend(); ++scope) {
-    if (const auto found = scope->find(key); found != scope->end()) return found->second;
+  for (auto block = blocks_.rbegin(); block != blocks_.rend(); ++block) {
+    if (const auto found = block->known.find(key); found != block->known.end()) return found->second;
   }
-  return known_.back()[key] = make(node, at);  // `known_` is as deep again as it was before
+  // The blocks that it does not depend on step aside while it is computed.
+  const auto outside = blocks_.begin() + static_cast<ptrdiff_t>(depth_of(at));
+  std::vector<Block> aside(std::make_move_iterator(outside), std::make_move_iterator(blocks_.end()));
+  blocks_.erase(outside, blocks_.end());
+  std::string name = make(node, at);
+  blocks_.back().known[key] = name;
+  std::move(aside.begin(), aside.end(), std::back_inserter(blocks_));
+  return name;
 }
 
 std::string ElementWriter::make(NodeId id, std::span<const Expr> at) {
@@ -144,7 +190,9 @@ Expr ElementWriter::checked(const std::string& text, Expr extent, std::string me
   line(fmt::format("int64_t {} = {};", name, text));
   check(outside, std::move(message));
   line(fmt::format("{0} = {1} ? 0 : {0};", name, outside));
-  return Expr::dim(name, 0, INT64_MAX / 4);
+  const Expr found = Expr::dim(name, 0, INT64_MAX / 4);
+  blocks_.back().variables.push_back(found);
+  return found;
 }
 
 std::string ElementWriter::read_view(NodeId id, std::span<const Expr> at) {

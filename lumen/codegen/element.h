@@ -6,8 +6,8 @@
 //   const float v0 = lumen_load_f32(a0[i0 + 1]);
 //   const float v1 = lumen_mul_f32(v0, 2.0f);
 //
-// The text uses a0, a1, … for the body's inputs, n0, n1, … for its dims, and `fault`, which gets the number of a
-// message when an element cannot be computed (an index outside its axis, an integer divided by zero).
+// The text uses a0, a1, … for the body's inputs, n0, n1, … for its dims, and `fault`, in which a bit says that an
+// element could not be computed (an index outside its axis, an integer divided by zero): bit k-1 belongs to message k.
 #pragma once
 
 #include <map>
@@ -24,7 +24,8 @@ std::vector<Expr> unflatten(Expr flat, const Shape& shape);
 
 class ElementWriter {
  public:
-  explicit ElementWriter(const Graph& body, int indent);
+  // Messages are numbered on from those given: what several functions of one kernel can say is one list.
+  explicit ElementWriter(const Graph& body, int indent, std::vector<std::string> faults = {});
 
   // The element of a node at coordinates inside its shape: a name or a literal of compute_type(). Shapes and
   // coordinates are in terms of n0, n1, …: see rename().
@@ -32,24 +33,41 @@ class ElementWriter {
   // An expression with the dims of the body called n0, n1, …, as they are in the text.
   Expr rename(Expr e) const { return substitute(e, dims_); }
   Shape rename(const Shape& shape) const;
+  // An expression over the coordinates i0, i1, … of a shape (of the body), at these.
+  Expr place(Expr e, const Shape& shape, std::span<const Expr> at) const;
   // An index expression as text; counts the divisions in it.
   std::string index(Expr e);
 
   // From now on, and while the block that is open now is, the element has this name. For what is not computed element
   // by element: a reduction, whose elements must be known before they are asked for.
   void know(NodeId node, std::span<const Expr> at, std::string name);
+  // Whether the element has a name in the block that is open now.
+  bool has_here(NodeId node, std::span<const Expr> at) const;
   // Set when a value was asked for that is neither known nor computed element by element.
   const std::string& problem() const { return problem_; }
 
   void line(const std::string& text);
   void open(const std::string& head);
+  // A loop over this variable, an Expr::index. What does not depend on it is computed before the loop, once, if the
+  // loop runs at all: a range that may be empty keeps everything inside.
+  void open_loop(const std::string& head, Expr variable, bool may_be_empty);
   void close();
-  const std::string& text() const { return text_; }
+  std::string text() const;
   const std::vector<std::string>& faults() const { return faults_; }  // message k-1 belongs to fault k
   int divisions() const { return divisions_; }
+  // Those inside loops that were opened here.
+  int inner_divisions() const { return inner_divisions_; }
 
  private:
   using Key = std::pair<NodeId, std::vector<const ExprNode*>>;
+  // An open block. Its head is printed when it closes, so that lines can still be put before it.
+  struct Block {
+    std::string head, text;
+    int indent = 0;
+    bool lets_out = false;        // what does not depend on its variables may be computed before it
+    std::vector<Expr> variables;  // that it declares: of its loop, and indices that were read
+    std::map<Key, std::string> known;
+  };
   std::string make(NodeId node, std::span<const Expr> at);
   std::string load(NodeId input, Expr flat);
   std::string read_view(NodeId node, std::span<const Expr> at);
@@ -58,24 +76,23 @@ class ElementWriter {
   std::string apply(const Node& node, std::span<const std::string> operands);
   std::string keep(DType dtype, const std::string& text);
   std::string fresh_name(char kind) { return kind + std::to_string(names_++); }
-  // An expression over the coordinates i0, i1, … of a shape (of the body), at these.
-  Expr place(Expr e, const Shape& shape, std::span<const Expr> at) const;
   // A place known only when the kernel runs: outside 0 … extent-1 is a fault, and then it is 0.
   Expr checked(const std::string& text, Expr extent, std::string message);
   // The condition of a fault, and what to say then.
   void check(const std::string& fails, std::string message);
   static Key key_of(NodeId node, std::span<const Expr> at);
+  // How many blocks must be open where an element at these coordinates is computed.
+  size_t depth_of(std::span<const Expr> at) const;
 
   const Graph& body_;
   std::vector<std::pair<Expr, Expr>> dims_;
   std::map<NodeId, size_t> input_numbers_;
-  std::vector<std::map<Key, std::string>> known_;  // by nesting of blocks: values that have names
-  std::string text_;
+  std::vector<Block> blocks_;  // the first is what is around everything
   std::string problem_;
   std::vector<std::string> faults_;
-  int indent_;
   int names_ = 0;
   int divisions_ = 0;
+  int inner_divisions_ = 0;
 };
 
 }  // namespace lumen

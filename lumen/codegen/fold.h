@@ -1,6 +1,11 @@
-// Fold kernels: reductions along one axis, with whatever is elementwise before, between and after them. A row is read
+// Fold kernels: reductions over some axes, with whatever is elementwise before, between and after them. A row is read
 // as often as reductions depend on each other, and once more to write results as long as itself: softmax takes three
-// loops over a row that stays in the nearest cache.
+// loops over a row that stays in the nearest cache. What is dear to compute and needed by several of these loops is
+// kept: in an output of its type, or in a row on the stack.
+//
+// Rows are reduced in vectors along their innermost axis; where that axis is not reduced, many columns at once. Sums of
+// floats are made of sums of blocks, so that their error stays small when they are long. Few long rows are cut into
+// chunks: a step for every reduction that others depend on, and one that combines the chunks' results.
 #pragma once
 
 #include <string>
@@ -10,8 +15,13 @@
 
 namespace lumen {
 
-// An error when there is no reduction, two reductions are not over the same rows, or an output is neither a value by
-// row nor by element of the rows.
-Expected<KernelText> print_fold(const Graph& body, const std::string& name);
+struct FoldSchedule {
+  int64_t split_below = 8;  // fewer rows (or tiles of columns) than this are cut into chunks
+};
+
+// An error when there is no reduction, two reductions are not over the same axes of the same shape, or an output is
+// neither a value by row nor by element of the rows. Reductions of several axes are chains: a sum of sums, a maximum of
+// maxima, that nothing else reads.
+Expected<KernelText> print_fold(const Graph& body, const std::string& name, const FoldSchedule& schedule = {});
 
 }  // namespace lumen

@@ -37,7 +37,9 @@ struct KernelText {
 // written by one thread.
 int64_t grain_of(const Graph& body);
 
-// How a kernel begins: its name, and a0, a1, …, r0, r1, …, n0, n1, … out of its parameters.
+// a0, a1, …, r0, r1, … and n0, n1, … out of `in`, `out` and `dims`.
+std::string kernel_names(const Graph& body);
+// How a kernel begins: its name, those names, and `fault`.
 std::string kernel_head(const Graph& body, const std::string& name);
 // i0, i1, … of `row`, which counts the elements of a shape (over n0, n1, …).
 std::string row_coordinates(const Shape& shape, int indent);

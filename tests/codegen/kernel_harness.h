@@ -16,10 +16,14 @@ namespace lumen::testing {
 
 using KernelFunction = int64_t(const void* const*, void* const*, const int64_t*, int64_t, int64_t);
 
-// Many kernels in one file, compiled once, so that floats are rounded as the reference rounds them.
-inline Compiled compile(const std::vector<KernelText>& kernels) {
+// Floats are rounded as the reference rounds them; and as the CPU backend compiles.
+inline const char* const kExactFlags = "-O1 -ffp-contract=off";
+inline const char* const kFastFlags = "-O3 -march=native -ffp-contract=fast";
+
+// Many kernels in one file, compiled once.
+inline Compiled compile(const std::vector<KernelText>& kernels, const std::string& given = kExactFlags) {
   std::string source = kernel_prelude(Syntax::c);
-  std::string flags = "-O1 -w -ffp-contract=off -lm";
+  std::string flags = given + " -w";
   for (const std::string& flag : kernel_c_flags()) flags += " " + flag;
   for (const KernelText& kernel : kernels) source += kernel.text;
   return Compiled(source, flags);
@@ -83,23 +87,24 @@ inline std::pair<std::vector<HostTensor>, int64_t> run(const Case& given, const 
   return {outputs, fault};
 }
 
-// Within some units in the last place of the dtype.
-inline bool close(double got, double wanted, DType dtype, double units = 4) {
+// Within some units in the last place of the dtype, at `floor` for smaller numbers: what differences are made of.
+inline bool close(double got, double wanted, DType dtype, double units = 4, double floor = 0) {
   if (std::isnan(got) || std::isnan(wanted)) return std::isnan(got) && std::isnan(wanted);
   if (got == wanted) return true;
   const double unit = std::ldexp(1.0, -info(dtype).mantissa_bits);
   return std::fabs(got - wanted) <=
-         units * unit * std::max(std::fabs(wanted), std::ldexp(1.0, dtype == f64 ? -1022 : -126));
+         units * unit * std::max({floor, std::fabs(wanted), std::ldexp(1.0, dtype == f64 ? -1022 : -126)});
 }
 
 // Floats within so many units in the last place; everything else exactly.
-inline void expect_same(const HostTensor& got, const HostTensor& wanted, double units, const Case& given) {
+inline void expect_same(const HostTensor& got, const HostTensor& wanted, double units, const Case& given,
+                        double floor = 0) {
   ASSERT_EQ(got.dims, wanted.dims);
   for (size_t k = 0; k < wanted.lanes.size(); ++k) {
     const Scalar a{got.dtype, got.lanes[k]}, b{wanted.dtype, wanted.lanes[k]};
     const bool same = a == b || (is_float(a.dtype) && ((a.value.f == 0 && b.value.f == 0) ||
                                                        (std::isnan(a.value.f) && std::isnan(b.value.f)) ||
-                                                       close(a.value.f, b.value.f, a.dtype, units)));
+                                                       close(a.value.f, b.value.f, a.dtype, units, floor)));
     ASSERT_TRUE(same) << "element " << k << " is " << a.str() << ", not " << b.str() << "\n"
                       << given.about << "\n"
                       << print(*given.body) << given.kernel.text;

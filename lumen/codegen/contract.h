@@ -1,0 +1,43 @@
+// Contract kernels: sums of products (kernel/contract.h) with whatever is elementwise before and after them.
+//
+// A body has one Contract, or several that share their left side (gate and up projections). Its operands are computed
+// from inputs element by element: that is done once, when they are packed. Its outputs have the shape of the result and
+// are computed from it element by element, while a block of it is in the nearest cache.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lumen/codegen/kernel_text.h"
+#include "lumen/ir/graph.h"
+#include "lumen/kernel/target.h"
+
+namespace lumen {
+
+enum class ContractMethod : uint8_t {
+  gemm,  // register tiles of vectors, for every dtype
+  amx,   // tiles of the matrix unit: bf16 and 8-bit integers
+};
+
+// How a Contract runs: what does not change its meaning. Sizes are in elements.
+struct ContractSchedule {
+  ContractMethod method = ContractMethod::gemm;
+  int64_t mr = 0, nr = 0;  // one register tile
+  int64_t kc = 0;          // products that are summed before a tile is put away
+  int64_t mc = 0, nc = 0;  // one piece of work: a block of the result
+
+  bool operator==(const ContractSchedule&) const = default;
+  // "gemm mr=14 nr=32 kc=256 mc=112 nc=512"
+  std::string str() const;
+  static Expected<ContractSchedule> parse(std::string_view text);
+};
+
+// An error when the body is no such kernel, or the schedule does not fit it or the target.
+Expected<KernelText> print_contract(const Graph& body, const std::string& name, const ContractSchedule& schedule,
+                                    const Target& target);
+
+// Schedules that print_contract accepts, the most promising first; none when the body is no such kernel.
+std::vector<ContractSchedule> contract_schedules(const Graph& body, const Target& target);
+
+}  // namespace lumen

@@ -1,0 +1,212 @@
+#include "lumen/codegen/contract_gemm.h"
+
+#include <fmt/format.h>
+
+#include "lumen/codegen/contract_pack.h"
+#include "lumen/codegen/contract_store.h"
+#include "lumen/codegen/contract_tile.h"
+#include "lumen/codegen/contract_types.h"
+
+namespace lumen {
+
+namespace {
+
+std::string number(Expr e) { return "(int64_t)(" + print_c(e).text + ")"; }
+
+constexpr const char* kParameters = "in, out, dims";
+
+class GemmPrinter {
+ public:
+  GemmPrinter(const Graph& body, const ContractRoles& roles, std::string name, const ContractSchedule& schedule,
+              const Target& target, TileTypes types)
+      : body_(body), roles_(roles), name_(std::move(name)), s_(schedule), target_(target), types_(std::move(types)) {
+    depth_ = ceil_div(roles.extent(Role::summed), types_.depth) * types_.depth;
+    panels_ = ceil_div(roles.extent(Role::column), s_.nr);
+    one_side_ = roles.extent(Role::batch) * panels_ * depth_ * s_.nr;
+  }
+
+  Expected<KernelText> print() {
+    KernelText kernel;
+    LUMEN_TRY(print_packings(kernel));
+    kernel.text += s_.method == ContractMethod::amx
+                       ? print_amx_tile(name_ + "_tile", types_, s_)
+                       : print_vector_tile(name_ + "_tile", types_, s_, target_.vector_bytes);
+    const StorePlan store{name_ + "_store", types_.sum, s_.nr};
+    kernel.text += LUMEN_TRY(print_store(body_, roles_, store, kernel.faults));
+    const Expr sides = static_cast<int64_t>(roles_.columns.size());
+    kernel.text += pack_step();
+    kernel.steps.push_back({name_ + "_pack", sides * roles_.extent(Role::batch) * panels_});
+    kernel.text += block_step();
+    kernel.steps.push_back({name_, grain_of(body_) == 1 ? blocks() : Expr(1)});
+    kernel.scratch = sides * one_side_ * element_bytes();
+    return kernel;
+  }
+
+ private:
+  int64_t element_bytes() const { return types_.sum_bytes / types_.group; }
+  Expr row_blocks() const { return ceil_div(roles_.extent(Role::row), s_.mc); }
+  Expr column_blocks() const { return ceil_div(roles_.extent(Role::column), s_.nc); }
+  Expr blocks() const { return roles_.extent(Role::batch) * row_blocks() * column_blocks(); }
+
+  Packing packing(NodeId factor, Role lane) const {
+    Packing p;
+    p.lane = lane;
+    p.lanes = lane == Role::row ? s_.mr : s_.nr;
+    p.group = types_.group;
+    p.multiple = types_.depth;
+    p.type = types_.packed;
+    p.vector_bytes = target_.vector_bytes;
+    const std::optional<Expr> step = step_of(roles_, place_of(roles_, factor).index, Role::summed);
+    p.along_summed = step && *step == Expr(1);
+    p.graph = roles_.graph.get();
+    p.factor = factor;
+    if (s_.method == ContractMethod::amx && lane == Role::row) p.depth = types_.depth;
+    return p;
+  }
+
+  Expected<void> print_packings(KernelText& kernel) {
+    for (size_t side = 0; side <= roles_.columns.size(); ++side) {
+      const bool rows = side == roles_.columns.size();
+      const NodeId factor = rows ? roles_.rows : roles_.columns[side];
+      Packing p = packing(factor, rows ? Role::row : Role::column);
+      p.function = rows ? name_ + "_rows" : fmt::format("{}_columns{}", name_, side);
+      std::optional<NarrowFactor> narrow;
+      if (s_.method == ContractMethod::amx) {
+        narrow = narrow_factor(roles_, factor);
+        p.graph = narrow->graph.get();
+        p.factor = narrow->node;
+        p.convert = narrow->convert;
+      }
+      kernel.text += LUMEN_TRY(print_packing(roles_, p, kernel.faults));
+    }
+    return {};
+  }
+
+  // Panels of all sides, one after the other.
+  std::string pack_step() const {
+    std::string text =
+        fmt::format("LUMEN_KERNEL({}_pack) {{\n{}  int64_t fault = 0, found = 0;\n", name_, kernel_names(body_));
+    text += fmt::format(
+        "  {0}* const packed = ({0}*)out[{1}];\n  LUMEN_ROWS(row) {{\n"
+        "    const int64_t panel = row % {2}, i0 = row / {2} % {3};\n",
+        types_.packed, body_.outputs().size(), number(panels_), number(roles_.extent(Role::batch)));
+    for (size_t side = 0; side < roles_.columns.size(); ++side) {
+      text += fmt::format(
+          "    if (row / {0} / {1} == {2}) found = {3}_columns{2}({4}, packed + row * {5} * {6}, i0, panel * {6}, 0, "
+          "{7});\n",
+          number(panels_), number(roles_.extent(Role::batch)), side, name_, kParameters, number(depth_), s_.nr,
+          number(roles_.extent(Role::summed)));
+    }
+    return text + "    fault = found > fault ? found : fault;\n  }\n  LUMEN_RETURN;\n}\n";
+  }
+
+  // Whether sums wait in memory for the next products.
+  bool in_one_go() const {
+    const std::optional<int64_t> k = roles_.extent(Role::summed).constant();
+    return k && *k <= s_.kc;
+  }
+
+  std::string block_step() const {
+    const bool amx = s_.method == ContractMethod::amx;
+    const int64_t tiles = in_one_go() ? 1 : (s_.mc / s_.mr) * (s_.nc / s_.nr);
+    std::string text = fmt::format("LUMEN_KERNEL({}) {{\n{}  int64_t fault = 0, found;\n", name_, kernel_names(body_));
+    if (amx) text += amx_begin();
+    text += fmt::format(
+        "  {0} rows[{1}] __attribute__((aligned(64)));\n"
+        "  {2} sums[{3}][{4}][{5}] __attribute__((aligned(64)));\n"
+        "  const {0}* const packed = (const {0}*)out[{6}];\n",
+        types_.packed, s_.mc * s_.kc, types_.sum, roles_.columns.size(), tiles, s_.mr * s_.nr, body_.outputs().size());
+    if (grain_of(body_) != 1) text += fmt::format("  begin = 0, end = end > 0 ? {} : 0;\n", number(blocks()));
+    text += "  int64_t held = -1;\n  LUMEN_ROWS(row) {\n" + block_place() + block_loop() + "  }\n";
+    if (amx) text += amx_end();
+    return text + "  LUMEN_RETURN;\n}\n";
+  }
+
+  std::string block_place() const {
+    return fmt::format(
+        "    const int64_t i0 = row / {cb} / {rb}, block = row / {cb};\n"
+        "    const int64_t m0 = block % {rb} * {mc}, c0 = row % {cb} * {nc};\n"
+        "    const int64_t m1 = m0 + {mc} < {M} ? m0 + {mc} : {M}, c1 = c0 + {nc} < {N} ? c0 + {nc} : {N};\n",
+        fmt::arg("cb", number(column_blocks())), fmt::arg("rb", number(row_blocks())), fmt::arg("mc", s_.mc),
+        fmt::arg("nc", s_.nc), fmt::arg("M", number(roles_.extent(Role::row))),
+        fmt::arg("N", number(roles_.extent(Role::column))));
+  }
+
+  // A sum of nothing is a tile of zeros, so the loop runs once.
+  std::string block_loop() const {
+    const std::string tile =
+        in_one_go() ? "0" : fmt::format("(m - m0) / {} * {} + (c - c0) / {}", s_.mr, s_.nc / s_.nr, s_.nr);
+    std::string text = fmt::format(
+        "    int64_t k0 = 0;\n    do {{\n"
+        "      const int64_t k1 = k0 + {kc} < {K} ? k0 + {kc} : {K};\n"
+        "      const int64_t depth = (k1 - k0 + {D} - 1) / {D} * {D};\n"
+        "      if (held != block || {K} > {kc}) {{\n"
+        "        for (int64_t m = m0; m < m1; m += {mr}) {{\n"
+        "          found = {f}_rows({p}, rows + (m - m0) * depth, i0, m, k0, k1);\n"
+        "          fault = found > fault ? found : fault;\n        }}\n"
+        "        held = block;\n      }}\n"
+        "      for (int64_t c = c0; c < c1; c += {nr}) for (int64_t m = m0; m < m1; m += {mr}) {{\n"
+        "        const int64_t tile = {tile};\n",
+        fmt::arg("kc", s_.kc), fmt::arg("K", number(roles_.extent(Role::summed))), fmt::arg("D", types_.depth),
+        fmt::arg("mr", s_.mr), fmt::arg("nr", s_.nr), fmt::arg("f", name_), fmt::arg("p", kParameters),
+        fmt::arg("tile", tile));
+    std::string tiles;
+    for (size_t side = 0; side < roles_.columns.size(); ++side) {
+      text += fmt::format(
+          "        {f}_tile(depth, rows + (m - m0) * depth, packed + {side} * {one} + (i0 * {panels} + c / {nr}) * "
+          "{whole} * {nr} + k0 * {nr}, sums[{side}][tile], k0 == 0);\n",
+          fmt::arg("f", name_), fmt::arg("side", side), fmt::arg("one", number(one_side_)),
+          fmt::arg("panels", number(panels_)), fmt::arg("nr", s_.nr), fmt::arg("whole", number(depth_)));
+      tiles += fmt::format(", sums[{}][tile]", side);
+    }
+    text += fmt::format(
+        "        if (k1 == {K}) {{\n"
+        "          found = {f}_store({p}, i0, m, m1 - m < {mr} ? m1 - m : {mr}, c, c1 - c < {nr} ? c1 - c : {nr}{t});\n"
+        "          fault = found > fault ? found : fault;\n        }}\n      }}\n"
+        "      k0 = k1;\n    }} while (k0 < {K});\n",
+        fmt::arg("K", number(roles_.extent(Role::summed))), fmt::arg("f", name_), fmt::arg("p", kParameters),
+        fmt::arg("mr", s_.mr), fmt::arg("nr", s_.nr), fmt::arg("t", tiles));
+    return text;
+  }
+
+  const Graph& body_;
+  const ContractRoles& roles_;
+  std::string name_;
+  ContractSchedule s_;
+  const Target& target_;
+  TileTypes types_;
+  Expr depth_;     // of a packed panel
+  Expr panels_;    // of columns
+  Expr one_side_;  // packed elements
+};
+
+Expected<void> check(const ContractSchedule& s, const TileTypes& types, int64_t lanes) {
+  const bool whole = s.mr > 0 && s.nr > 0 && s.kc > 0 && s.nr % lanes == 0 && s.mc % s.mr == 0 && s.nc % s.nr == 0 &&
+                     s.mc > 0 && s.nc > 0 && s.kc % types.depth == 0;
+  const bool amx = s.method == ContractMethod::amx;
+  const bool registers = !amx || (s.mr % 16 == 0 && (s.mr / 16) * (s.nr / 16) + s.mr / 16 + s.nr / 16 <= 8);
+  constexpr int64_t kStackBytes = 4 << 20;
+  const bool fits = whole && (s.mc * s.kc + s.mc * s.nc) * types.sum_bytes <= kStackBytes;
+  if (whole && registers && fits) return {};
+  return error(
+      fmt::format("the schedule \"{}\" does not fit tiles of {} lanes and depth {}", s.str(), lanes, types.depth));
+}
+
+}  // namespace
+
+Expected<KernelText> print_gemm(const Graph& body, const ContractRoles& roles, const std::string& name,
+                                const ContractSchedule& schedule, const Target& target) {
+  TileTypes types = vector_types(roles.dtype);
+  int64_t lanes = target.vector_bytes / types.sum_bytes;
+  if (schedule.method == ContractMethod::amx) {
+    const std::optional<TileTypes> found = matrix_types(roles, target);
+    if (!found)
+      return error(fmt::format("no matrix unit multiplies {} for \"{}\"", lumen::name(roles.dtype), schedule.str()));
+    types = *found;
+    lanes = 16;
+  }
+  LUMEN_TRY(check(schedule, types, lanes));
+  return GemmPrinter(body, roles, name, schedule, target, types).print();
+}
+
+}  // namespace lumen

@@ -1,0 +1,171 @@
+#include "lumen/codegen/contract_pack.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lumen/codegen/element.h"
+#include "lumen/codegen/kernel_text.h"
+
+namespace lumen {
+
+namespace {
+
+// Columns of a row are exchanged with rows of a column, in blocks of 1, 2, 4, … lanes.
+std::string transpose_function(const std::string& name, int64_t lanes, std::string_view unit, int64_t width) {
+  std::string text = fmt::format(
+      "typedef {1} {0}_v __attribute__((vector_size({2}), aligned({3}), may_alias));\n"
+      "static inline __attribute__((always_inline)) void {0}(const {1}* from, int64_t step, {1}* to, int64_t to_step, "
+      "int64_t rows) {{\n",
+      name, unit, lanes * (unit == "uint64_t" ? 8 : 4), unit == "uint64_t" ? 8 : 4);
+  for (int64_t r = 0; r < lanes; ++r) {
+    text += fmt::format("  {0}_v x0_{1} = *(const {0}_v*)(from + {1} * step);\n", name, r);
+  }
+  int stage = 0;
+  for (int64_t h = 1; h < lanes; h *= 2, ++stage) {
+    for (int64_t r = 0; r < lanes; ++r) {
+      const int64_t low = r & ~h;
+      text += fmt::format("  const {0}_v x{1}_{2} = __builtin_shufflevector(x{3}_{4}, x{3}_{5}", name, stage + 1, r,
+                          stage, low, low | h);
+      for (int64_t c = 0; c < lanes; ++c) {
+        const bool own = (c & h) == (r & h);
+        const int64_t lane = (r & h) == 0 ? (own ? c : c - h + lanes) : (own ? c + lanes : c + h);
+        text += fmt::format(", {}", lane);
+      }
+      text += ");\n";
+    }
+  }
+  for (int64_t r = 0; r < lanes; ++r) {
+    text += fmt::format("  if ({} < rows) ", r);
+    text += width == lanes ? fmt::format("*({0}_v*)(to + {1} * to_step) = x{2}_{1};\n", name, r, stage)
+                           : fmt::format("__builtin_memcpy(to + {0} * to_step, &x{1}_{0}, {2} * sizeof({3}));\n", r,
+                                         stage, width, unit);
+  }
+  return text + "}\n";
+}
+
+class PackPrinter {
+ public:
+  PackPrinter(const ContractRoles& roles, const Packing& packing)
+      : roles_(roles), packing_(packing), writer_(*packing.graph, 8) {
+    element_ = packing.convert + "(" + writer_.value(packing.factor, roles.at) + ")";
+    i_ = packing.lane == Role::row ? "i1" : "i2";
+  }
+
+  Expected<std::string> print(std::vector<std::string>& faults) {
+    if (!writer_.problem().empty()) return error(writer_.problem());
+    const Packing& p = packing_;
+    std::string text;
+    const bool exchanged = exchanges();
+    if (exchanged) text += transpose_function(p.function + "_exchange", lanes(), unit(), std::min(lanes(), p.lanes));
+    text += head(p.function + "_part", ", int64_t count", "static inline __attribute__((always_inline)) int64_t");
+    text += p.depth > 0 ? rows_loop() : exchanged ? exchanged_loop() : lanes_loop();
+    text += fmt::format("  return fault != 0 ? fault + {} : 0;\n}}\n", faults.size());
+    text += head(p.function, "", "static __attribute__((noinline)) int64_t");
+    text += fmt::format(
+        "  const int64_t left = (int64_t)({0}) - first;\n"
+        "  if (left >= {1}) return {2}_part(in, out, dims, to, i0, first, k0, k1, {1});\n"
+        "  return {2}_part(in, out, dims, to, i0, first, k0, k1, left);\n}}\n",
+        print_c(roles_.extent(p.lane)).text, p.lanes, p.function);
+    faults.insert(faults.end(), writer_.faults().begin(), writer_.faults().end());
+    return text;
+  }
+
+ private:
+  int64_t unit_bytes() const {
+    const bool wide = packing_.type == "double" || packing_.type == "int64_t" || packing_.type == "uint64_t";
+    return wide ? 8 : 4;
+  }
+  std::string_view unit() const { return unit_bytes() == 8 ? "uint64_t" : "uint32_t"; }
+  int64_t lanes() const { return packing_.vector_bytes / unit_bytes(); }
+  // Elements along the summed axis are read as they lie, and exchanged a block at a time.
+  bool exchanges() const {
+    return packing_.depth == 0 && packing_.along_summed && lanes() > 1 &&
+           (packing_.lanes <= lanes() || packing_.lanes % lanes() == 0);
+  }
+
+  std::string head(const std::string& name, std::string_view more, std::string_view kind) const {
+    return fmt::format(
+        "{} {}(const void* const* in, void* const* out, const int64_t* dims, {}* to, int64_t i0, int64_t first, "
+        "int64_t k0, int64_t k1{}) {{\n{}  int64_t fault = 0;\n",
+        kind, name, packing_.type, more, kernel_names(*packing_.graph));
+  }
+
+  // To the next multiple, in elements from k0.
+  std::string padded() const {
+    return packing_.multiple == 1 ? "(k1 - k0)" : fmt::format("((k1 - k0 + {0} - 1) / {0} * {0})", packing_.multiple);
+  }
+
+  // One summed coordinate after the other, all lanes of it.
+  std::string lanes_loop() const {
+    return fmt::format(
+        "  for (int64_t k = 0; k < {padded}; ++k) {{\n"
+        "    {T}* const put = to + (k / {g} * {P}) * {g} + k % {g};\n"
+        "    const int64_t i3 = k0 + k, have = i3 < k1 ? count : 0;\n"
+        "    LUMEN_ELEMENTS(l, have) {{\n"
+        "        const int64_t {i} = first + l;\n{text}"
+        "        put[l * {g}] = {element};\n"
+        "    }}\n"
+        "    for (int64_t l = have; l < {P}; ++l) put[l * {g}] = 0;\n"
+        "  }}\n",
+        fmt::arg("padded", padded()), fmt::arg("T", packing_.type), fmt::arg("g", packing_.group),
+        fmt::arg("P", packing_.lanes), fmt::arg("i", i_), fmt::arg("text", writer_.text()),
+        fmt::arg("element", element_));
+  }
+
+  std::string exchanged_loop() const {
+    const int64_t depth = 4 * lanes() * packing_.group;
+    return fmt::format(
+        "  for (int64_t l0 = 0; l0 < {P}; l0 += {V}) for (int64_t k = 0; k < k1 - k0; k += {D}) {{\n"
+        "    {T} block[{V}][{D}] __attribute__((aligned(64)));\n"
+        "    const int64_t have = k1 - k0 - k < {D} ? k1 - k0 - k : {D};\n"
+        "    if (have < {D} || l0 + {V} > count) __builtin_memset(block, 0, sizeof block);\n"
+        "    for (int64_t l = 0; l < {V} && l0 + l < count; ++l) {{\n"
+        "      const int64_t {i} = first + l0 + l;\n"
+        "      LUMEN_ELEMENTS(j, have) {{\n"
+        "        const int64_t i3 = k0 + k + j;\n{text}"
+        "        block[l][j] = {element};\n"
+        "      }}\n"
+        "    }}\n"
+        "    const int64_t units = {padded} / {g} - k / {g};\n"
+        "    for (int64_t u = 0; u < {D} / {g} && u < units; u += {V}) {{\n"
+        "      {name}((const {U}*)block + u, {D} / {g}, ({U}*)to + (k / {g} + u) * {P} + l0, {P}, units - u);\n"
+        "    }}\n"
+        "  }}\n",
+        fmt::arg("P", packing_.lanes), fmt::arg("V", lanes()), fmt::arg("D", depth), fmt::arg("T", packing_.type),
+        fmt::arg("i", i_), fmt::arg("text", writer_.text()), fmt::arg("element", element_),
+        fmt::arg("g", packing_.group), fmt::arg("padded", padded()), fmt::arg("name", packing_.function + "_exchange"),
+        fmt::arg("U", unit()));
+  }
+
+  std::string rows_loop() const {
+    return fmt::format(
+        "  for (int64_t k = 0; k < {padded}; k += {D}) for (int64_t l = 0; l < {P}; ++l) {{\n"
+        "    {T}* const put = to + (k / {D} * {P} + l) * {D};\n"
+        "    const int64_t {i} = first + l, most = l < count ? k1 - k0 - k : 0, have = most < {D} ? most : {D};\n"
+        "    LUMEN_ELEMENTS(j, have) {{\n"
+        "        const int64_t i3 = k0 + k + j;\n{text}"
+        "        put[j] = {element};\n"
+        "    }}\n"
+        "    for (int64_t j = have; j < {D}; ++j) put[j] = 0;\n"
+        "  }}\n",
+        fmt::arg("padded", padded()), fmt::arg("D", packing_.depth), fmt::arg("P", packing_.lanes),
+        fmt::arg("T", packing_.type), fmt::arg("i", i_), fmt::arg("text", writer_.text()),
+        fmt::arg("element", element_));
+  }
+
+  const ContractRoles& roles_;
+  const Packing& packing_;
+  ElementWriter writer_;
+  std::string element_;
+  std::string_view i_;
+};
+
+}  // namespace
+
+Expected<std::string> print_packing(const ContractRoles& roles, const Packing& packing,
+                                    std::vector<std::string>& faults) {
+  return PackPrinter(roles, packing).print(faults);
+}
+
+}  // namespace lumen

@@ -1,0 +1,153 @@
+#include "lumen/codegen/contract_roles.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lumen/codegen/element.h"
+#include "lumen/hlir/view.h"
+#include "lumen/kernel/contract.h"
+
+namespace lumen {
+
+namespace {
+
+bool depends(const View& view, int64_t dim) {
+  const Expr coordinate = Expr::index(static_cast<int>(dim), view.shape()[dim]);
+  return depends_on(view.index(), coordinate) || depends_on(view.guard(), coordinate);
+}
+
+Expected<std::vector<NodeId>> find_contracts(const Graph& graph) {
+  std::vector<NodeId> found;
+  for (const NodeId id : graph.order()) {
+    if (graph[id].is<llir::Contract>()) found.push_back(id);
+  }
+  if (found.empty()) return error("a contract kernel without a Contract");
+  const auto& first = graph[found[0]].as<llir::Contract>();
+  for (const NodeId id : found) {
+    const auto& op = graph[id].as<llir::Contract>();
+    if (op.left == first.left && op.reduced == first.reduced && graph[id].operands[0] == graph[found[0]].operands[0]) {
+      continue;
+    }
+    return error(fmt::format("the Contracts of a kernel share their left side, but these read {} and {}",
+                             first.left.str(), op.left.str()));
+  }
+  for (const Output& output : graph.outputs()) {
+    if (graph[output.value].type.shape == graph[found[0]].type.shape) continue;
+    return error(fmt::format("the outputs of a contract kernel have the shape {} of its result, but this is {}",
+                             graph[found[0]].type.shape.str(), graph[output.value].type.shape.str()));
+  }
+  return found;
+}
+
+// The role of each dim when the left side has the rows.
+std::vector<Role> dim_roles(const Graph& graph, std::span<const NodeId> contracts) {
+  const auto& op = graph[contracts[0]].as<llir::Contract>();
+  const int64_t rank = op.left.shape().rank();
+  std::vector<Role> roles;
+  for (int64_t d = 0; d < rank; ++d) {
+    const bool left = depends(op.left, d);
+    const bool right =
+        std::ranges::any_of(contracts, [&](NodeId id) { return depends(graph[id].as<llir::Contract>().right, d); });
+    if (d >= rank - op.reduced) {
+      roles.push_back(Role::summed);
+    } else if (left == right) {
+      roles.push_back(Role::batch);
+    } else {
+      roles.push_back(left ? Role::row : Role::column);
+    }
+  }
+  return roles;
+}
+
+// Whether results lie along a dim of the left side.
+bool lies_along_left(std::span<const Role> roles) {
+  for (auto role = roles.rbegin(); role != roles.rend(); ++role) {
+    if (*role == Role::row || *role == Role::column) return *role == Role::row;
+  }
+  return false;
+}
+
+NodeId add_factor(Graph& graph, const View& view, NodeId operand) {
+  return graph.add(hlir::View{view}, std::span(&operand, 1)).value();
+}
+
+void place_coordinates(ContractRoles& result, std::span<const Role> roles) {
+  result.at.resize(roles.size());
+  for (size_t r = 0; r < kRoles; ++r) {
+    std::vector<Expr> dims;
+    for (size_t d = 0; d < roles.size(); ++d) {
+      if (roles[d] == static_cast<Role>(r)) dims.push_back(result.domain[static_cast<int64_t>(d)]);
+    }
+    const Shape axis(dims);
+    result.extents[r] = axis.numel();
+    const std::vector<Expr> within = unflatten(Expr::index(static_cast<int>(r), axis.numel()), axis);
+    size_t next = 0;
+    for (size_t d = 0; d < roles.size(); ++d) {
+      if (roles[d] == static_cast<Role>(r)) result.at[d] = within[next++];
+    }
+  }
+}
+
+}  // namespace
+
+Expected<ContractRoles> contract_roles(const Graph& body) {
+  ContractRoles result;
+  result.graph = clone(body);
+  Graph& graph = *result.graph;
+  result.contracts = LUMEN_TRY(find_contracts(graph));
+  const Node& first = graph[result.contracts[0]];
+  const auto op = first.as<llir::Contract>();
+  result.dtype = first.type.dtype;
+  std::vector<Role> roles = dim_roles(graph, result.contracts);
+  const bool swap = result.contracts.size() == 1 && lies_along_left(roles);
+  if (swap) {
+    for (Role& role : roles) {
+      role = role == Role::row ? Role::column : role == Role::column ? Role::row : role;
+    }
+  }
+  const NodeId left = add_factor(graph, op.left, first.operands[0]);
+  std::vector<NodeId> rights;
+  for (const NodeId id : result.contracts) {
+    rights.push_back(add_factor(graph, graph[id].as<llir::Contract>().right, graph[id].operands[1]));
+  }
+  result.rows = swap ? rights[0] : left;
+  result.columns = swap ? std::vector<NodeId>{left} : rights;
+  const ElementWriter writer(graph, 0);
+  result.domain = writer.rename(op.left.shape());
+  result.result = writer.rename(first.type.shape);
+  place_coordinates(result, roles);
+  return result;
+}
+
+Place place_of(const ContractRoles& roles, NodeId factor) {
+  const Graph& graph = *roles.graph;
+  const ElementWriter writer(graph, 0);
+  Place place{factor, 0, false};
+  std::vector<Expr> at = roles.at;
+  while (graph[place.source].is<hlir::View>()) {
+    const View& view = graph[place.source].as<hlir::View>().view;
+    place.index = writer.place(view.index(), view.shape(), at);
+    place.guarded = place.guarded || view.has_guard();
+    place.source = graph[place.source].operands[0];
+    at = unflatten(place.index, writer.rename(graph[place.source].type.shape));
+  }
+  return place;
+}
+
+std::optional<Expr> step_of(const ContractRoles& roles, Expr index, Role role) {
+  const Expr here = Expr::index(static_cast<int>(role), roles.extent(role));
+  if (here.is_constant()) return Expr(0);
+  // Two places apart, in a variable without bounds that could hide a division.
+  const Expr free = Expr::dim("step_of", 0, INT32_MAX);
+  const std::pair<Expr, Expr> at_free[] = {{here, free}};
+  const std::pair<Expr, Expr> after_free[] = {{here, free + 1}};
+  const Expr step = substitute(index, after_free) - substitute(index, at_free);
+  if (depends_on(step, free)) return std::nullopt;
+  for (const Expr& variable : variables(step)) {
+    if (variable.kind() == ExprKind::index) return std::nullopt;
+  }
+  return step;
+}
+
+}  // namespace lumen

@@ -1,0 +1,53 @@
+// What each dim of a Contract's domain is for.
+//
+//   batch    both sides, or neither, depend on it        i0
+//   rows     only the side called `rows` does            i1
+//   columns  only the other side does                    i2
+//   summed                                               i3
+//
+// The dims of a role are one axis, row-major in the order of the domain, whose coordinate in the text is the variable
+// above. The last dim of the result is a column where it can be: results are stored along it.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "lumen/ir/graph.h"
+
+namespace lumen {
+
+enum class Role : uint8_t { batch, row, column, summed };
+constexpr size_t kRoles = 4;
+
+struct ContractRoles {
+  std::shared_ptr<Graph> graph;      // the body, and the factors below
+  std::vector<NodeId> contracts;     // in `graph`
+  NodeId rows{};                     // one factor, over the domain
+  std::vector<NodeId> columns;       // the other: one for each Contract
+  DType dtype{};                     // of the factors and of the results
+  std::array<Expr, kRoles> extents;  // over n0, n1, …
+  Shape domain, result;              // over n0, n1, …
+  std::vector<Expr> at;              // coordinates in the domain, over i0, …, i3
+
+  Expr extent(Role role) const { return extents[static_cast<size_t>(role)]; }
+  // Coordinates in the result.
+  std::span<const Expr> at_result() const { return std::span(at).first(static_cast<size_t>(result.rank())); }
+};
+
+// An error when the body has no Contract, or several that are not alike, or an output of another shape.
+Expected<ContractRoles> contract_roles(const Graph& body);
+
+// Where a factor, which is a chain of views, finds its element of an input.
+struct Place {
+  NodeId source{};  // what is left when the views are taken away
+  Expr index;       // flat, over i0, …, i3 and n0, n1, …
+  bool guarded = false;
+};
+Place place_of(const ContractRoles& roles, NodeId factor);
+
+// By how much `index` grows with the coordinate of a role: nothing when that depends on where it is. A role of extent 1
+// has step 0.
+std::optional<Expr> step_of(const ContractRoles& roles, Expr index, Role role);
+
+}  // namespace lumen

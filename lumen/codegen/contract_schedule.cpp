@@ -1,0 +1,121 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "lumen/codegen/contract.h"
+#include "lumen/codegen/contract_types.h"
+
+namespace lumen {
+
+namespace {
+
+constexpr std::array kMethods = {std::pair{ContractMethod::gemm, std::string_view("gemm")},
+                                 std::pair{ContractMethod::amx, std::string_view("amx")}};
+
+constexpr std::array kSizes = {
+    std::pair{std::string_view("mr"), &ContractSchedule::mr}, std::pair{std::string_view("nr"), &ContractSchedule::nr},
+    std::pair{std::string_view("kc"), &ContractSchedule::kc}, std::pair{std::string_view("mc"), &ContractSchedule::mc},
+    std::pair{std::string_view("nc"), &ContractSchedule::nc}};
+
+std::string_view next_word(std::string_view& text) {
+  const std::string_view word = text.substr(0, text.find(' '));
+  text.remove_prefix(std::min(text.size(), word.size() + 1));
+  return word;
+}
+
+}  // namespace
+
+std::string ContractSchedule::str() const {
+  std::string text;
+  for (const auto& [value, word] : kMethods) {
+    if (value == method) text = word;
+  }
+  for (const auto& [word, size] : kSizes) {
+    if (this->*size != 0) text += fmt::format(" {}={}", word, this->*size);
+  }
+  return text;
+}
+
+Expected<ContractSchedule> ContractSchedule::parse(std::string_view text) {
+  const std::string_view whole = text;
+  const auto refuse = [&](std::string_view word) {
+    return error(fmt::format("\"{}\" in the schedule \"{}\" of a Contract", word, whole));
+  };
+  ContractSchedule schedule;
+  const std::string_view first = next_word(text);
+  const auto method = std::ranges::find(kMethods, first, [](const auto& m) { return m.second; });
+  if (method == kMethods.end()) return refuse(first);
+  schedule.method = method->first;
+  while (!text.empty()) {
+    const std::string_view word = next_word(text);
+    const auto size = std::ranges::find(kSizes, word.substr(0, word.find('=')), [](const auto& s) { return s.first; });
+    if (size == kSizes.end() || word.size() < size->first.size() + 2) return refuse(word);
+    const std::string_view digits = word.substr(size->first.size() + 1);
+    const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), schedule.*size->second);
+    if (status != std::errc() || end != digits.data() + digits.size()) return refuse(word);
+  }
+  return schedule;
+}
+
+namespace {
+
+int64_t round_up(int64_t x, int64_t to) { return (x + to - 1) / to * to; }
+
+// The pieces of `most` or less that an axis falls into, of nearly one length, which is a multiple of `unit`.
+int64_t even_piece(Expr extent, int64_t most, int64_t unit) {
+  const std::optional<int64_t> length = extent.constant();
+  if (!length || *length == 0) return most;
+  const int64_t pieces = (*length + most - 1) / most;
+  return std::min(most, round_up((*length + pieces - 1) / pieces, unit));
+}
+
+// Rows and vectors of columns of the largest tile whose sums stay in registers.
+struct TileSize {
+  int64_t rows, vectors;
+};
+TileSize tile_size(const Target& target, int64_t lanes) {
+  if (target.vector_bytes == 64) return lanes == 16 ? TileSize{14, 2} : TileSize{8, 3};
+  if (target.vector_bytes == 32) return lanes == 8 ? TileSize{6, 2} : TileSize{4, 3};
+  return {4, 2};
+}
+
+ContractSchedule blocked(ContractSchedule s, const ContractRoles& roles, int64_t depth, int64_t rows, int64_t columns,
+                         int64_t summed) {
+  s.kc = even_piece(roles.extent(Role::summed), summed, depth);
+  s.mc = even_piece(roles.extent(Role::row), rows / s.mr * s.mr, s.mr);
+  s.nc = even_piece(roles.extent(Role::column), columns / s.nr * s.nr, s.nr);
+  return s;
+}
+
+ContractSchedule vector_schedule(const ContractRoles& roles, const Target& target) {
+  const TileTypes types = vector_types(roles.dtype);
+  const int64_t lanes = target.vector_bytes / types.sum_bytes;
+  const TileSize size = tile_size(target, lanes);
+  ContractSchedule s;
+  s.mr = even_piece(roles.extent(Role::row), size.rows, 1);
+  s.nr = even_piece(roles.extent(Role::column), size.vectors * lanes, lanes);
+  return blocked(s, roles, types.depth, 112, 512, 320);
+}
+
+ContractSchedule matrix_schedule(const ContractRoles& roles, const TileTypes& types) {
+  ContractSchedule s;
+  s.method = ContractMethod::amx;
+  s.mr = even_piece(roles.extent(Role::row), 32, 16);
+  s.nr = even_piece(roles.extent(Role::column), 32, 16);
+  return blocked(s, roles, types.depth, 256, 512, 512 * types.group);
+}
+
+}  // namespace
+
+std::vector<ContractSchedule> contract_schedules(const Graph& body, const Target& target) {
+  const Expected<ContractRoles> roles = contract_roles(body);
+  if (!roles.ok()) return {};
+  std::vector<ContractSchedule> schedules;
+  if (const auto types = matrix_types(*roles, target)) schedules.push_back(matrix_schedule(*roles, *types));
+  schedules.push_back(vector_schedule(*roles, target));
+  return schedules;
+}
+
+}  // namespace lumen

@@ -1,0 +1,110 @@
+#include "lumen/codegen/contract_tile.h"
+
+#include <fmt/format.h>
+
+namespace lumen {
+
+namespace {
+
+template <class Fn>
+std::string each(int64_t rows, int64_t columns, Fn&& fn) {
+  std::string text;
+  for (int64_t i = 0; i < rows; ++i) {
+    for (int64_t j = 0; j < columns; ++j) text += fn(i, j);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string print_vector_tile(const std::string& name, const TileTypes& types, const ContractSchedule& schedule,
+                              int vector_bytes) {
+  const int64_t lanes = vector_bytes / types.sum_bytes;
+  const int64_t rows = schedule.mr, columns = schedule.nr / lanes;
+  std::string text = fmt::format(
+      "typedef {1} {0}_v __attribute__((vector_size({2}), may_alias));\n"
+      "static __attribute__((noinline)) void {0}(int64_t count, const {1}* a, const {1}* b, {1}* t, int fresh) {{\n",
+      name, types.sum, vector_bytes);
+  const auto place = [&](int64_t i, int64_t j) { return i * schedule.nr + j * lanes; };
+  text +=
+      each(rows, columns, [&](int64_t i, int64_t j) { return fmt::format("  {0}_v c{1}_{2} = {{0}};\n", name, i, j); });
+  text += "  if (!fresh) {\n" + each(rows, columns, [&](int64_t i, int64_t j) {
+            return fmt::format("    c{1}_{2} = *(const {0}_v*)(t + {3});\n", name, i, j, place(i, j));
+          });
+  text += fmt::format("  }}\n  for (int64_t k = 0; k < count; ++k, a += {}, b += {}) {{\n", rows, schedule.nr);
+  for (int64_t j = 0; j < columns; ++j) {
+    text += fmt::format("    const {0}_v b{1} = *(const {0}_v*)(b + {2});\n", name, j, j * lanes);
+  }
+  text +=
+      each(rows, columns, [&](int64_t i, int64_t j) { return fmt::format("    c{0}_{1} += a[{0}] * b{1};\n", i, j); });
+  text += "  }\n" + each(rows, columns, [&](int64_t i, int64_t j) {
+            return fmt::format("  *({0}_v*)(t + {3}) = c{1}_{2};\n", name, i, j, place(i, j));
+          });
+  return text + "}\n";
+}
+
+namespace {
+
+// The numbers of tile registers: sums, then rows, then columns.
+struct TileNumbers {
+  int64_t rows, columns;  // of registers
+  int64_t sum(int64_t i, int64_t j) const { return i * columns + j; }
+  int64_t row(int64_t i) const { return rows * columns + i; }
+  int64_t column(int64_t j) const { return rows * columns + rows + j; }
+};
+
+std::string load(int64_t tile, const std::string& from, int64_t step) {
+  return fmt::format(
+      "__asm__ volatile(\"tileloadd (%0,%1,1), %%tmm{}\" : : \"r\"({}), \"r\"((int64_t){}) : \"memory\");\n", tile,
+      from, step);
+}
+
+}  // namespace
+
+// Written as assembly: the header with the intrinsics takes longer to compile than the kernel.
+std::string print_amx_tile(const std::string& name, const TileTypes& types, const ContractSchedule& schedule) {
+  const TileNumbers tiles{schedule.mr / 16, schedule.nr / 16};
+  const int64_t step = schedule.nr * 4;
+  std::string text = fmt::format(
+      "static __attribute__((noinline)) void {0}(int64_t count, const {1}* a, const {1}* b, {2}* t, int fresh) {{\n"
+      "  const char* pa = (const char*)a;\n  const char* pb = (const char*)b;\n  if (fresh) {{\n",
+      name, types.packed, types.sum);
+  const auto sums = [&](auto&& fn) { return each(tiles.rows, tiles.columns, fn); };
+  text += sums([&](int64_t i, int64_t j) {
+    return fmt::format("    __asm__ volatile(\"tilezero %%tmm{}\" : : );\n", tiles.sum(i, j));
+  });
+  text += "  } else {\n" + sums([&](int64_t i, int64_t j) {
+            return "    " + load(tiles.sum(i, j), fmt::format("t + {}", i * 16 * schedule.nr + j * 16), step);
+          });
+  text += fmt::format("  }}\n  for (int64_t k = 0; k < count; k += {}, pa += {}, pb += {}) {{\n", types.depth,
+                      schedule.mr * 64, schedule.nr * 64);
+  for (int64_t j = 0; j < tiles.columns; ++j) {
+    text += "    " + load(tiles.column(j), fmt::format("pb + {}", j * 64), step);
+  }
+  for (int64_t i = 0; i < tiles.rows; ++i) {
+    text += "    " + load(tiles.row(i), fmt::format("pa + {}", i * 1024), 64);
+    for (int64_t j = 0; j < tiles.columns; ++j) {
+      text += fmt::format("    __asm__ volatile(\"{} %%tmm{}, %%tmm{}, %%tmm{}\" : : );\n", types.product,
+                          tiles.column(j), tiles.row(i), tiles.sum(i, j));
+    }
+  }
+  text += "  }\n" + sums([&](int64_t i, int64_t j) {
+            return fmt::format(
+                "  __asm__ volatile(\"tilestored %%tmm{}, (%0,%1,1)\" : : \"r\"(t + {}), \"r\"((int64_t){}) : "
+                "\"memory\");\n",
+                tiles.sum(i, j), i * 16 * schedule.nr + j * 16, step);
+          });
+  return text + "}\n";
+}
+
+// Every tile has 16 rows of 64 bytes.
+std::string_view amx_begin() {
+  return R"C(  struct { uint8_t palette, start, reserved[14]; uint16_t bytes[16]; uint8_t rows[16]; } shape = {1};
+  for (int tile = 0; tile < 8; ++tile) shape.bytes[tile] = 64, shape.rows[tile] = 16;
+  __asm__ volatile("ldtilecfg %0" : : "m"(shape));
+)C";
+}
+
+std::string_view amx_end() { return "  __asm__ volatile(\"tilerelease\" : : );\n"; }
+
+}  // namespace lumen

@@ -1,0 +1,36 @@
+// Tiles: the innermost loops of a Contract, which multiply a packed panel of rows by a packed panel of columns.
+//
+//   static void name(int64_t count, const S* a, const S* b, T* t, int fresh)
+//
+// adds to t[mr][nr], or sets it when `fresh`, the products of `count` summed elements; `count` is a multiple of what
+// the panels are filled up to.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "lumen/codegen/contract.h"
+
+namespace lumen {
+
+// Elements as tiles take them.
+struct TileTypes {
+  std::string packed;  // C type of what is multiplied
+  std::string sum;     // C type of what products are added in
+  int64_t sum_bytes = 4;
+  int64_t group = 1;    // packed elements of one lane that lie together
+  int64_t depth = 1;    // summed elements are filled up to a multiple of this
+  std::string product;  // the instruction of a matrix unit
+};
+
+// Vectors of `vector_bytes`; works for every type with C's operators.
+std::string print_vector_tile(const std::string& name, const TileTypes& types, const ContractSchedule& schedule,
+                              int vector_bytes);
+
+// Tiles of a matrix unit: mr and nr are 16 or 32. The panel of rows is packed as rows of 64 bytes.
+std::string print_amx_tile(const std::string& name, const TileTypes& types, const ContractSchedule& schedule);
+// Statements before the first tile and after the last one of a thread.
+std::string_view amx_begin();
+std::string_view amx_end();
+
+}  // namespace lumen

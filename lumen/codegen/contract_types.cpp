@@ -1,0 +1,155 @@
+#include "lumen/codegen/contract_types.h"
+
+#include <fmt/format.h>
+
+#include "lumen/codegen/scalar.h"
+#include "lumen/hlir/cast.h"
+#include "lumen/hlir/view.h"
+
+namespace lumen {
+
+namespace {
+
+bool is_narrow(DType dtype) { return dtype == bf16 || dtype == i8 || dtype == u8; }
+
+// Whether sums of products of `from`, widened to `to`, are what the matrix unit gives.
+bool widens(DType from, DType to) {
+  if (from == to) return is_narrow(from);  // a sum is wrapped or rounded when it is put away
+  return (from == bf16 && to == f32) || ((from == i8 || from == u8) && to == i32);
+}
+
+Input with_dtype(Input input, DType dtype) {
+  input.dtype = dtype;
+  return input;
+}
+
+// The views of a factor over an input of bf16, as views of its bits: a load and a store would round each element.
+class BitsBuilder {
+ public:
+  BitsBuilder(const ContractRoles& roles, NodeId source) : roles_(roles), graph_(std::make_shared<Graph>()) {
+    for (const Expr& dim : roles.graph->dims()) {
+      const auto [lo, hi] = dim.dim_bounds();
+      graph_->add_dim(dim.dim_name(), lo, hi).value();
+    }
+    for (const NodeId id : roles.graph->inputs()) {
+      const Input& input = (*roles.graph)[id].as<Input>();
+      const NodeId added = graph_->add_input(id == source ? with_dtype(input, u16) : input).value();
+      if (id == source) source_ = added;
+    }
+  }
+
+  NodeId build(NodeId id) {
+    const Node& node = (*roles_.graph)[id];
+    if (node.is<Input>()) return source_;
+    const NodeId operand = build(node.operands[0]);
+    if (!node.is<hlir::View>()) return operand;
+    const View& view = node.as<hlir::View>().view;
+    if (!view.has_guard()) return graph_->add(hlir::View{view}, std::span(&operand, 1)).value();
+    const Lane fill = Scalar::of(bf16, view.fill().as_double()).value;
+    std::array<std::byte, 2> bits;
+    pack(bf16, std::span(&fill, 1), bits);
+    const int64_t value = static_cast<int64_t>(bits[0]) | static_cast<int64_t>(bits[1]) << 8;
+    const View same(view.shape(), view.index(), view.guard(), Scalar::of(u16, value));
+    return graph_->add(hlir::View{same}, std::span(&operand, 1)).value();
+  }
+  std::shared_ptr<Graph> graph() const { return graph_; }
+
+ private:
+  const ContractRoles& roles_;
+  std::shared_ptr<Graph> graph_;
+  NodeId source_{};
+};
+
+// The values of a chain of views and one Cast without that Cast, in a copy of the graph.
+class Narrowed {
+ public:
+  explicit Narrowed(const ContractRoles& roles) : roles_(roles), graph_(clone(*roles.graph)) {}
+
+  std::optional<NodeId> build(NodeId id) {
+    const Node& node = (*roles_.graph)[id];
+    if (is_narrow(node.type.dtype)) {
+      dtype_ = node.type.dtype;
+      return copy(id);
+    }
+    if (node.is<hlir::Cast>()) {  // two Casts could lose something
+      const bool narrow = is_narrow((*roles_.graph)[node.operands[0]].type.dtype);
+      return narrow ? build(node.operands[0]) : std::nullopt;
+    }
+    if (!node.is<hlir::View>()) return std::nullopt;
+    const std::optional<NodeId> operand = build(node.operands[0]);
+    if (!operand) return std::nullopt;
+    View view = node.as<hlir::View>().view;
+    if (view.has_guard()) {
+      const Scalar fill = Scalar::of(dtype_, view.fill().as_double());
+      if (fill.as_double() != view.fill().as_double()) return std::nullopt;
+      view = View(view.shape(), view.index(), view.guard(), fill);
+    }
+    return graph_->add(hlir::View{view}, std::span(&*operand, 1)).value();
+  }
+  DType dtype() const { return dtype_; }
+  std::shared_ptr<Graph> graph() const { return graph_; }
+
+ private:
+  // A node of the other graph here: what clone() left out is built again.
+  NodeId copy(NodeId id) {
+    const Node& node = (*roles_.graph)[id];
+    if (node.is<Input>()) return graph_->find_input(node.as<Input>().name.str()).value();
+    std::vector<NodeId> operands;
+    for (const NodeId operand : node.operands) operands.push_back(copy(operand));
+    return graph_->add(*node.op, node.fields, operands).value();
+  }
+
+  const ContractRoles& roles_;
+  std::shared_ptr<Graph> graph_;
+  DType dtype_{};
+};
+
+// The input under a chain of views and at most one Cast.
+std::optional<NodeId> plain_source(const Graph& graph, NodeId id) {
+  int casts = 0;
+  while (graph[id].is<hlir::View>() || (graph[id].is<hlir::Cast>() && casts++ == 0)) id = graph[id].operands[0];
+  return graph[id].is<Input>() ? std::optional(id) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<NarrowFactor> narrow_factor(const ContractRoles& roles, NodeId factor) {
+  Narrowed narrowed(roles);
+  const std::optional<NodeId> node = narrowed.build(factor);
+  if (!node || !widens(narrowed.dtype(), roles.dtype)) return std::nullopt;
+  const DType dtype = narrowed.dtype();
+  const std::optional<NodeId> source = plain_source(*roles.graph, factor);
+  if (dtype == bf16 && source && (*roles.graph)[*source].type.dtype == bf16) {
+    BitsBuilder bits(roles, *source);
+    const NodeId bits_node = bits.build(factor);
+    return NarrowFactor{bits.graph(), bits_node, dtype, "(uint16_t)"};
+  }
+  return NarrowFactor{narrowed.graph(), *node, dtype, store_function(dtype)};
+}
+
+TileTypes vector_types(DType dtype) {
+  const std::string type(compute_type(dtype));
+  const bool wide = dtype == f64 || dtype == i64 || dtype == u64;
+  return {type, type, wide ? 8 : 4, 1, 1, ""};
+}
+
+std::optional<TileTypes> matrix_types(const ContractRoles& roles, const Target& target) {
+  const std::optional<NarrowFactor> rows = narrow_factor(roles, roles.rows);
+  if (!rows) return std::nullopt;
+  std::optional<DType> columns;
+  for (const NodeId factor : roles.columns) {
+    const std::optional<NarrowFactor> narrow = narrow_factor(roles, factor);
+    if (!narrow || (columns && *columns != narrow->dtype)) return std::nullopt;
+    columns = narrow->dtype;
+  }
+  if ((rows->dtype == bf16) != (*columns == bf16)) return std::nullopt;
+  if (rows->dtype == bf16) {
+    if (!target.amx_bf16) return std::nullopt;
+    return TileTypes{"uint16_t", "float", 4, 2, 32, "tdpbf16ps"};
+  }
+  if (!target.amx_int8) return std::nullopt;
+  const char letter[] = {rows->dtype == i8 ? 's' : 'u', *columns == i8 ? 's' : 'u', 0};
+  return TileTypes{"uint8_t", "int32_t", 4, 4, 64, fmt::format("tdpb{}d", letter)};
+}
+
+}  // namespace lumen

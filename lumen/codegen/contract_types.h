@@ -1,0 +1,25 @@
+// How the factors of a Contract are held while they are multiplied.
+#pragma once
+
+#include "lumen/codegen/contract_roles.h"
+#include "lumen/codegen/contract_tile.h"
+
+namespace lumen {
+
+// A factor before it is widened: the values of `node` in `graph` are those of the factor, in a narrower dtype.
+struct NarrowFactor {
+  std::shared_ptr<Graph> graph;  // with the inputs and dims of the body
+  NodeId node{};
+  DType dtype{};
+  std::string convert;  // from the compute type of `node` to storage
+};
+
+// A factor that is bf16, i8 or u8, or was before a Cast; views may stand around the Cast. Nothing otherwise.
+std::optional<NarrowFactor> narrow_factor(const ContractRoles& roles, NodeId factor);
+
+// Of tiles of vectors: the compute type.
+TileTypes vector_types(DType dtype);
+// Of the matrix unit; nothing when the target has none for these factors.
+std::optional<TileTypes> matrix_types(const ContractRoles& roles, const Target& target);
+
+}  // namespace lumen

@@ -1,0 +1,232 @@
+// The loops that reduce. An accumulator is an array: of lanes, which are combined at the end of a row, or of columns.
+//
+//   s0[l]   of reduction 0, lane or column l          w0[l]   the sum of the s0[l] of the blocks so far
+//   p0[l]   where s0[l] was found                     t0      the result for a row
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lumen/codegen/fold_printer.h"
+#include "lumen/codegen/scalar.h"
+#include "lumen/ir/expr_bounds.h"
+
+namespace lumen {
+
+namespace {
+
+// Elements that one accumulator of a float sum takes before it is added to another: the error of a long sum grows with
+// the number of blocks and the length of one, not with their product.
+constexpr int64_t kLaneBlock = 4096;
+constexpr int64_t kColumnBlock = 256;
+
+std::string larger(DType dtype, const std::string& x, const std::string& than) {
+  if (!is_float(dtype)) return fmt::format("{} > {}", x, than);
+  return fmt::format("({0} > {1}) | (({0} != {0}) & ({1} == {1}))", x, than);
+}
+
+std::string wrapped(DType dtype, const std::string& x) {
+  return is_float(dtype) || is_bool(dtype) ? x : fmt::format("{}({})", wrap_function(dtype), x);
+}
+
+std::string call(const FoldReduction& r, const std::string& a, const std::string& b) {
+  return fmt::format("lumen_{}_{}({}, {})", r.function, compute_suffix(r.dtype), a, b);
+}
+
+}  // namespace
+
+std::string FoldPrinter::number(const FoldReduction& r) const { return std::to_string(&r - plan_.reductions.data()); }
+
+std::string FoldPrinter::lanes_text() const {
+  return columns() ? std::to_string(layout_.tile) : fmt::format("LUMEN_LANES({})", lanes_);
+}
+
+std::string FoldPrinter::for_lanes() const {
+  if (columns()) return "LUMEN_ELEMENTS(l, width)";
+  return fmt::format("LUMEN_VECTOR for (int64_t l = 0; l < {}; ++l)", lanes_text());
+}
+
+bool FoldPrinter::flushes(const FoldReduction& r) const { return blocked_ && r.function == "add" && is_float(r.dtype); }
+
+std::string FoldPrinter::place_type() const {
+  return bounds(layout_.loops[0].extent).hi < INT32_MAX ? "int32_t" : "int64_t";
+}
+std::string FoldPrinter::no_place() const { return place_type() == "int32_t" ? "2147483647" : "9223372036854775807ll"; }
+
+void FoldPrinter::declare(const Level& reductions) {
+  for (const FoldReduction* r : reductions) {
+    const std::string k = number(*r);
+    const auto array = [&](std::string_view type, const std::string& name, const std::string& start) {
+      writer_->line(fmt::format("{} {}[{}];", type, name, lanes_text()));
+      writer_->line(fmt::format("{} {}[l] = {};", for_lanes(), name, start));
+    };
+    array(compute_type(r->dtype), "s" + k, r->start);
+    if (flushes(*r)) array(compute_type(r->dtype), "w" + k, r->start);
+    if (r->finds) array(place_type(), "p" + k, no_place());
+  }
+}
+
+// A block begins with empty accumulators, and ends in the total.
+void FoldPrinter::flush(const Level& reductions, bool into_total) {
+  for (const FoldReduction* r : reductions) {
+    if (!flushes(*r)) continue;
+    const std::string k = number(*r);
+    writer_->line(into_total ? fmt::format("{0} w{1}[l] += s{1}[l];", for_lanes(), k)
+                             : fmt::format("{0} s{1}[l] = 0;", for_lanes(), k));
+  }
+}
+
+void FoldPrinter::fold_level(const Level& reductions) {
+  lanes_ = lanes_of(reductions);
+  const int64_t block = columns() ? kColumnBlock : kLaneBlock;
+  const size_t blocked_loop = columns() ? 0 : layout_.loops.size() - 1;
+  const int64_t longest = bounds(layout_.loops[blocked_loop].extent).hi;
+  blocked_ = longest > block;
+  blocked_ = std::any_of(reductions.begin(), reductions.end(), [&](const FoldReduction* r) { return flushes(*r); });
+  declare(reductions);
+  std::string from = blocked_loop == 0 ? "from" : "0";
+  std::string to = blocked_loop == 0 ? "to" : extent(layout_.loops[blocked_loop]);
+  open_outer_loops(blocked_loop, "from", "to");
+  if (blocked_) {
+    writer_->open_loop(fmt::format("for (int64_t block = {}; block < {}; block += {})", from, to, block), Expr(0),
+                       bounds(layout_.loops[blocked_loop].extent).lo < 1);
+    writer_->line(fmt::format("const int64_t block_end = lumen_min_i64(block + {}, {});", block, to));
+    flush(reductions, false);
+    from = "block";
+    to = "block_end";
+  }
+  columns() ? fold_columns(reductions, from, to) : fold_lanes(reductions, from, to);
+  if (blocked_) {
+    flush(reductions, true);
+    writer_->close();
+  }
+  for (size_t k = 0; k < blocked_loop; ++k) writer_->close();
+  for (Buffer& buffer : buffers_) buffer.is_filled = buffer.is_filled || computed_.contains(buffer.node);
+  for (const FoldReduction* r : reductions) finish(*r);
+}
+
+// Whole groups of lanes, and what is left; nothing is left where the length says so.
+void FoldPrinter::fold_lanes(const Level& reductions, const std::string& from, const std::string& to) {
+  const FoldLoop& loop = layout_.loops.back();
+  const bool whole = mod(loop.extent, lanes_) == Expr(0) || lanes_ == 1;
+  const std::map<NodeId, int> before = computed_;
+  for (const char* part : {"LUMEN_FULL", "LUMEN_REST"}) {
+    if (whole && part == std::string_view("LUMEN_REST")) break;
+    computed_ = before;
+    open_loop(loop, fmt::format("{}(b, l, {}, {}, {})", part, lanes_, from, to));
+    writer_->line(fmt::format("const int64_t {} = b + l;", name_of(loop)));
+    accumulate(reductions);
+    writer_->close();
+  }
+}
+
+void FoldPrinter::fold_columns(const Level& reductions, const std::string& from, const std::string& to) {
+  open_outer_loops(layout_.loops.size(), from, to);
+  open_columns(false);
+  accumulate(reductions);
+  writer_->close();
+  for (size_t k = 0; k < layout_.loops.size(); ++k) writer_->close();
+}
+
+void FoldPrinter::accumulate(const Level& reductions) {
+  begin_elements();
+  for (const FoldReduction* r : reductions) {
+    const std::string s = fmt::format("s{}[l]", number(*r));
+    const std::string x = writer_->value(r->operand, layout_.element);
+    if (r->finds) {
+      const std::string better = "better" + number(*r);
+      writer_->line(fmt::format("const int {} = {};", better, larger(r->dtype, x, s)));
+      writer_->line(fmt::format("{0} = {1} ? {2} : {0};", s, better, x));
+      writer_->line(fmt::format("p{0}[l] = {1} ? ({2}){3} : p{0}[l];", number(*r), better, place_type(),
+                                print_c(layout_.loops[0].variable).text));
+    } else {
+      writer_->line(fmt::format("{} = {};", s, call(*r, s, x)));
+    }
+  }
+  end_elements();
+}
+
+void FoldPrinter::finish(const FoldReduction& r) {
+  const std::string k = number(r);
+  const std::string sum = (flushes(r) ? "w" : "s") + k;
+  if (columns()) {
+    if (is_int(r.dtype)) writer_->line(fmt::format("{} {}[l] = {};", for_lanes(), sum, wrapped(r.dtype, sum + "[l]")));
+    if (sum != "s" + k) writer_->line(fmt::format("{} s{}[l] = {}[l];", for_lanes(), k, sum));
+    layout_.is_split() ? hand_on(r) : know_columns(r);
+    return;
+  }
+  if (r.finds) {
+    writer_->line(fmt::format("{0} u{1}[{2}];", compute_type(r.dtype), k, lanes_text()));
+    writer_->line(fmt::format("{0} u{1}[l] = s{1}[l];", for_lanes(), k));
+  }
+  const std::string all = fmt::format("LUMEN_COMBINE({}_{}, {}, {})", r.function, compute_suffix(r.dtype), sum, lanes_);
+  writer_->line(fmt::format("const {} t{} = {};", compute_type(r.dtype), k, wrapped(r.dtype, all)));
+  if (r.finds) finish_place(r);
+  if (layout_.is_split()) {
+    hand_on(r);
+  } else if (r.finds) {
+    writer_->know(r.result, layout_.row, fmt::format("(z{0} == {1} ? 0 : z{0})", k, no_place()));
+  } else {
+    writer_->know(r.result, layout_.row, "t" + k);
+  }
+}
+
+// The first place of those lanes that have the largest; as the largest of the negated places.
+void FoldPrinter::finish_place(const FoldReduction& r) {
+  const std::string k = number(r);
+  const std::string same = is_float(r.dtype)
+                               ? fmt::format("(u{0}[l] == t{0}) | ((u{0}[l] != u{0}[l]) & (t{0} != t{0}))", k)
+                               : fmt::format("u{0}[l] == t{0}", k);
+  writer_->line(fmt::format("int64_t y{}[{}];", k, lanes_text()));
+  writer_->line(fmt::format("{0} y{1}[l] = ({2}) ? -(int64_t)p{1}[l] : -{3};", for_lanes(), k, same, no_place()));
+  writer_->line(fmt::format("const int64_t z{0} = -LUMEN_COMBINE(max_i64, y{0}, {1});", k, lanes_));
+}
+
+void FoldPrinter::know_columns(const FoldReduction& r) {
+  const std::string k = number(r);
+  writer_->know(
+      r.result, layout_.row,
+      r.finds ? fmt::format("(int64_t)(p{0}[l] == {1} ? 0 : p{0}[l])", k, no_place()) : fmt::format("s{}[l]", k));
+}
+
+// The result of a chunk goes to scratch.
+void FoldPrinter::hand_on(const FoldReduction& r) {
+  const std::string k = number(r);
+  if (columns()) {
+    writer_->line(fmt::format("{0} part{1}[row * {2} + l] = s{1}[l];", for_lanes(), k, layout_.tile));
+    if (r.finds) writer_->line(fmt::format("{0} place{1}[row * {2} + l] = p{1}[l];", for_lanes(), k, layout_.tile));
+  } else {
+    writer_->line(fmt::format("LUMEN_ONCE part{0}[row] = t{0};", k));
+    if (r.finds) writer_->line(fmt::format("LUMEN_ONCE place{0}[row] = ({1})z{0};", k, place_type()));
+  }
+}
+
+// The results of an item's chunks, together.
+void FoldPrinter::recall(const FoldReduction& r, bool chunks) {
+  const std::string k = number(r);
+  const std::string count = print_c(layout_.chunks()).text;
+  const std::string one = columns() ? fmt::format("[c * {} + l]", layout_.tile) : "[c]";
+  const std::string s = columns() ? fmt::format("s{}[l]", k) : "t" + k;
+  const std::string p = columns() ? fmt::format("p{}[l]", k) : "z" + k;
+  if (columns()) {
+    declare({&r});
+  } else {
+    writer_->line(fmt::format("{} t{} = {};", compute_type(r.dtype), k, r.start));
+    if (r.finds) writer_->line(fmt::format("int64_t z{} = {};", k, no_place()));
+  }
+  const std::string base = chunks ? fmt::format("row / {0} * {0}", count) : "row * " + count;
+  writer_->line(fmt::format("const int64_t chunks{} = {};", k, base));
+  writer_->open(fmt::format("for (int64_t c = chunks{0}; c < chunks{0} + {1}; ++c)", k, count));
+  if (columns()) writer_->open(for_lanes());
+  const std::string part = fmt::format("part{}{}", k, one);
+  if (r.finds) writer_->line(fmt::format("{} = {} ? place{}{} : {};", p, larger(r.dtype, part, s), k, one, p));
+  writer_->line(fmt::format("{} = {};", s, wrapped(r.dtype, call(r, s, part))));
+  if (columns()) writer_->close();
+  writer_->close();
+  if (columns()) {
+    know_columns(r);
+  } else {
+    writer_->know(r.result, layout_.row, r.finds ? fmt::format("(z{0} == {1} ? 0 : z{0})", k, no_place()) : "t" + k);
+  }
+}
+
+}  // namespace lumen

@@ -1,0 +1,181 @@
+#include "lumen/codegen/fold_printer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "lumen/codegen/scalar.h"
+#include "lumen/hlir/leaves.h"
+#include "lumen/hlir/view.h"
+#include "lumen/ir/expr_bounds.h"
+
+namespace lumen {
+
+namespace {
+
+constexpr int64_t kRowBuffer = 32 << 10;  // bytes for kept values, where no output can hold them
+constexpr int kHeavy = 16;                // instructions for an element that hide the latency of one accumulator
+
+int64_t compute_bytes(DType dtype) {
+  if (is_bool(dtype)) return 1;
+  return dtype == DType::f64 || dtype == DType::i64 || dtype == DType::u64 ? 8 : 4;
+}
+
+}  // namespace
+
+FoldPrinter::FoldPrinter(const Graph& body, const FoldPlan& plan, FoldLayout layout, std::vector<NodeId> kept)
+    : body_(body), plan_(plan), layout_(std::move(layout)) {
+  begin_step();
+  whole_ = writer_->rename(plan.whole);
+  rows_ = writer_->rename(plan.rows);
+  for (const NodeId node : kept) buffers_.push_back({node, {}, {}});
+  find_room();
+}
+
+// An output of the same type holds what it will be computed from; else a row on the stack.
+void FoldPrinter::find_room() {
+  std::set<size_t> taken;
+  int64_t left = kRowBuffer;
+  for (Buffer& buffer : buffers_) {
+    const TensorType type = body_[buffer.node].type;
+    for (size_t k = 0; k < body_.outputs().size() && buffer.array.empty(); ++k) {
+      const TensorType given = body_[body_.outputs()[k].value].type;
+      if (given != type || storage_type(type.dtype) != compute_type(type.dtype) || !taken.insert(k).second) continue;
+      buffer.array = fmt::format("r{}", k);
+      buffer.index = whole_.flat_index(layout_.element);
+    }
+    if (!buffer.array.empty()) continue;
+    Expr length = 1;
+    buffer.index = 0;
+    for (const FoldLoop& loop : layout_.loops) {
+      buffer.index = buffer.index * loop.extent + loop.variable;
+      length *= loop.extent;
+    }
+    const int64_t most = bounds(length).hi;
+    const bool fits = !columns() && !layout_.is_split() && most <= left / compute_bytes(type.dtype);
+    has_room_ = has_room_ && fits;
+    if (!fits) return;
+    left -= most * compute_bytes(type.dtype);
+    buffer.array = fmt::format("q{}", declarations_.size());
+    declarations_.push_back(fmt::format("LUMEN_ROW_BUFFER({}, {}, {});", compute_type(type.dtype), buffer.array,
+                                        std::max<int64_t>(most, 1)));
+  }
+}
+
+FoldPrinter::Level FoldPrinter::level(int number) const {
+  Level found;
+  for (const FoldReduction& each : plan_.reductions) {
+    if (each.level == number) found.push_back(&each);
+  }
+  return found;
+}
+
+int FoldPrinter::cost_of(const Level& reductions) const {
+  std::set<NodeId> seen;
+  std::vector<NodeId> todo;
+  int cost = 0;
+  for (const FoldReduction* each : reductions) todo.push_back(each->operand);
+  while (!todo.empty()) {
+    const NodeId id = todo.back();
+    todo.pop_back();
+    const auto is_kept = [&](const Buffer& buffer) { return buffer.node == id && buffer.is_filled; };
+    if (!seen.insert(id).second || std::any_of(buffers_.begin(), buffers_.end(), is_kept)) continue;
+    if (!(body_[id].type.shape == plan_.whole) || body_[id].is<hlir::View>()) continue;
+    cost += op_cost(body_, id);
+    todo.insert(todo.end(), body_[id].operands.begin(), body_[id].operands.end());
+  }
+  return cost;
+}
+
+// Enough accumulators to hide the latency of a step, but no more than a row has elements.
+int64_t FoldPrinter::lanes_of(const Level& reductions) const {
+  int64_t widest = 4;
+  for (const FoldReduction* each : reductions) widest = std::max(widest, compute_bytes(each->dtype));
+  const int64_t bytes = cost_of(reductions) >= kHeavy || reductions.size() > 2 ? 64 : 256;
+  const int64_t most = std::clamp<int64_t>(bounds(layout_.loops.back().extent).hi, 1, bytes / widest);
+  return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(most)));
+}
+
+void FoldPrinter::begin_step() {
+  writer_.emplace(body_, 4, made_.faults);
+  blocked_ = false;
+}
+
+void FoldPrinter::end_step(const std::string& name, bool chunks) {
+  made_.faults = writer_->faults();
+  if (problem_.empty()) problem_ = writer_->problem();
+  divisions_ += writer_->inner_divisions();
+  std::string text = kernel_head(body_, name);
+  Expr offset = 0;
+  const Expr size = Shape(layout_.items).numel() * (columns() ? layout_.tile : 1) * 8;
+  const auto scratch = [&](std::string_view type, std::string_view array) {
+    text += fmt::format("  {0}* LUMEN_RESTRICT {1} = ({0}*)((char*)out[{2}] + {3});\n", type, array,
+                        body_.outputs().size(), print_c(offset).text);
+    offset += size;
+  };
+  for (const FoldReduction& each : plan_.reductions) {
+    if (!layout_.is_split()) break;
+    scratch(compute_type(each.dtype), "part" + number(each));
+    if (each.finds) scratch(place_type(), "place" + number(each));
+  }
+  made_.scratch = offset;
+  text += "  LUMEN_ROWS(row) {\n" + item_head(chunks) + writer_->text() + "  }\n  LUMEN_RETURN;\n}\n";
+  made_.text += text;
+  std::vector<Expr> items = layout_.items;
+  if (!chunks) items.pop_back();
+  // Elements that share bytes may lie in any two tiles of columns: then one thread does them all.
+  const int64_t grain = grain_of(body_) == 1 ? 1 : columns() ? int64_t{1} << 40 : grain_of(body_);
+  made_.steps.push_back({name, Shape(items).numel(), grain});
+}
+
+// What an item is: its coordinates, its columns, its part of the outermost loop.
+std::string FoldPrinter::item_head(bool chunks) const {
+  std::vector<Expr> items = layout_.items;
+  if (!chunks) items.pop_back();
+  std::string text = row_coordinates(Shape(items), 4);
+  if (columns()) {
+    text +=
+        fmt::format("    const int64_t first = i{} * {};\n    const int64_t width = lumen_min_i64({}, {} - first);\n",
+                    layout_.tile_number(), layout_.tile, layout_.tile, extent(layout_.column));
+  }
+  if (layout_.is_split() && chunks) {
+    text +=
+        fmt::format("    const int64_t from = i{0} * {1};\n    const int64_t to = lumen_min_i64({2}, from + {1});\n",
+                    layout_.chunk_number(), print_c(layout_.chunk).text, extent(layout_.loops[0]));
+  } else {
+    text += fmt::format("    const int64_t from = 0, to = {};\n", extent(layout_.loops[0]));
+  }
+  for (const std::string& declaration : declarations_) text += "    " + declaration + "\n";
+  return text;
+}
+
+Expected<KernelText> FoldPrinter::print(const std::string& name) {
+  bool by_element = false;
+  for (const Output& output : body_.outputs()) by_element = by_element || body_[output.value].type.shape == plan_.whole;
+  for (int k = 1; k <= plan_.levels; ++k) {
+    fold_level(level(k));
+    if (!layout_.is_split()) continue;
+    end_step(fmt::format("{}_{}", name, k), true);
+    begin_step();
+    const bool chunks = by_element || k < plan_.levels;
+    for (const FoldReduction& each : plan_.reductions) {
+      if (each.level <= k) recall(each, chunks);
+    }
+  }
+  LUMEN_TRY(store_outputs());
+  end_step(name, by_element || !layout_.is_split());
+  if (!problem_.empty()) return error(problem_);
+  return made_;
+}
+
+std::vector<NodeId> FoldPrinter::repeated() const {
+  std::vector<NodeId> found;
+  for (const NodeId id : body_.order()) {
+    const auto loops = computed_.find(id);
+    if (loops != computed_.end() && loops->second > 1) found.push_back(id);
+  }
+  return found;
+}
+
+}  // namespace lumen

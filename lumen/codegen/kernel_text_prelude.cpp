@@ -1,0 +1,150 @@
+// The words that kernels are written in. Loops in C are for vectors; on a GPU their elements go to a block's threads.
+#include <fmt/format.h>
+
+#include "lumen/codegen/kernel_text.h"
+
+namespace lumen {
+
+namespace {
+
+// LUMEN_ROWS(row)                          the rows of this call
+// LUMEN_ELEMENTS(i, count)                 independent elements
+// LUMEN_RANGE(i, first, end)               the same, from `first` on
+// LUMEN_IN_ORDER(i, first, end)            elements that share bytes with their neighbours
+// LUMEN_FULL(b, l, lanes, first, end)      elements b + l, each with lane l of an accumulator: whole groups of lanes
+// LUMEN_REST(b, l, lanes, first, end)      those that are left over
+// LUMEN_COMBINE(function, x, lanes)        what the lanes, or a block's threads, come to together
+// LUMEN_ROW_BUFFER(type, name, count)      room for the elements of a row
+const char* const kC = R"C(
+#define LUMEN_RESTRICT restrict
+#define LUMEN_KERNEL(name) \
+  int64_t name(const void* const* in, void* const* out, const int64_t* dims, int64_t begin, int64_t end)
+#if defined(__clang__)
+#define LUMEN_VECTOR _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define LUMEN_VECTOR _Pragma("GCC ivdep")
+#endif
+#define LUMEN_ROWS(row) for (int64_t row = begin; row < end; ++row)
+#define LUMEN_ELEMENTS(i, count) LUMEN_VECTOR for (int64_t i = 0; i < (count); ++i)
+#define LUMEN_ELEMENT_ROWS(i) LUMEN_VECTOR for (int64_t i = begin; i < end; ++i)
+#define LUMEN_RANGE(i, first, last) LUMEN_VECTOR for (int64_t i = (first); i < (last); ++i)
+#define LUMEN_IN_ORDER(i, first, last) for (int64_t i = (first); i < (last); ++i)
+#define LUMEN_FULL(b, l, lanes, first, last)                            \
+  for (int64_t b = (first); b + (lanes) <= (last); b += (lanes)) \
+    LUMEN_VECTOR for (int64_t l = 0; l < (lanes); ++l)
+#define LUMEN_REST(b, l, lanes, first, last)                                                                   \
+  for (int64_t b = (last) - ((last) - (first)) % (lanes), l##_count = (last) - b; l##_count > 0; l##_count = 0) \
+    LUMEN_VECTOR for (int64_t l = 0; l < l##_count; ++l)
+#define LUMEN_COMBINE(function, x, lanes) lumen_lanes_##function(x, lanes)
+#define LUMEN_LANES(lanes) (lanes)
+#define LUMEN_ROW_BUFFER(type, name, count) type name[count]
+#define LUMEN_ONCE
+#define LUMEN_RETURN return fault == 0 ? 0 : 1 + __builtin_ctzll((unsigned long long)fault)
+)C";
+
+const char* const kCuda = R"C(
+#define LUMEN_RESTRICT __restrict__
+#define LUMEN_KERNEL(name)                                                                                \
+  extern "C" __global__ void name(const void* const* in, void* const* out, const int64_t* dims, int64_t begin, \
+                                  int64_t end, unsigned long long* fault_out)
+#define LUMEN_VECTOR
+#define LUMEN_ROWS(row) for (int64_t row = begin + blockIdx.x; row < end; row += gridDim.x)
+#define LUMEN_ELEMENTS(i, count) for (int64_t i = threadIdx.x; i < (count); i += blockDim.x)
+#define LUMEN_ELEMENT_ROWS(i)                                              \
+  for (int64_t i = begin + (int64_t)blockIdx.x * blockDim.x + threadIdx.x; \
+       i < end; i += (int64_t)gridDim.x * blockDim.x)
+#define LUMEN_RANGE(i, first, last) for (int64_t i = (first) + threadIdx.x; i < (last); i += blockDim.x)
+#define LUMEN_IN_ORDER(i, first, last) for (int64_t i = (first); i < (threadIdx.x == 0 ? (last) : (first)); ++i)
+#define LUMEN_FULL(b, l, lanes, first, last)                                        \
+  for (int64_t b = (first) + threadIdx.x; b < (last); b += blockDim.x) \
+    for (int64_t l = 0; l < 1; ++l)
+#define LUMEN_REST(b, l, lanes, first, last) for (int64_t b = 0, l = 1; l < 1; ++l)
+#define LUMEN_COMBINE(function, x, lanes) lumen_block_##function((x)[0])
+#define LUMEN_LANES(lanes) 1
+#define LUMEN_ROW_BUFFER(type, name, count) __shared__ type name[count]
+#define LUMEN_ONCE if (threadIdx.x == 0)
+#define LUMEN_RETURN \
+  if (fault != 0) atomicMax(fault_out, (unsigned long long)__ffsll(fault))
+)C";
+
+const char* const kShared = R"C(
+LUMEN_FN float lumen_inf_f32(void) { return lumen_from_bits_f32(0x7f800000u); }
+LUMEN_FN double lumen_inf_f64(void) { return lumen_from_bits_f64(0x7ff0000000000000ull); }
+LUMEN_FN float lumen_nan_f32(void) { return lumen_from_bits_f32(0x7fc00000u); }
+LUMEN_FN double lumen_nan_f64(void) { return lumen_from_bits_f64(0x7ff8000000000000ull); }
+LUMEN_FN int64_t lumen_min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
+// Towards zero, saturating, NaN gives 0. `end` is the first number too large, `most` the largest integer.
+LUMEN_FN int64_t lumen_to_i64(double x, double end, int64_t most) {
+  const int64_t inside = (int64_t)(((x < end) & (x >= -end)) ? x : 0.0);
+  return x >= end ? most : (x < -end ? -most - 1 : inside);
+}
+LUMEN_FN uint64_t lumen_to_u64(double x, double end, uint64_t most) {
+  const uint64_t inside = (uint64_t)(((x < end) & (x > -1.0)) ? x : 0.0);
+  return x >= end ? most : inside;
+}
+)C";
+
+// Partial results of a row: in C one per lane, `lanes` a power of two; on a GPU one per thread, and all threads get
+// what they combine to.
+const char* const kFoldC = R"C(
+LUMEN_FN {T} lumen_lanes_{F}_{S}({T}* x, int lanes) {{
+  for (int half = lanes / 2; half > 0; half /= 2) {{
+    LUMEN_VECTOR for (int l = 0; l < half; ++l) x[l] = lumen_{F}_{S}(x[l], x[l + half]);
+  }}
+  return x[0];
+}}
+)C";
+
+const char* const kFoldCuda = R"C(
+LUMEN_FN {T} lumen_block_{F}_{S}({T} x) {{
+  __shared__ {T} partial[32];
+  for (int step = 16; step > 0; step /= 2) x = lumen_{F}_{S}(x, ({T})__shfl_xor_sync(0xffffffffu, x, step));
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) partial[threadIdx.x / 32] = x;
+  __syncthreads();
+  x = partial[0];
+  for (int warp = 1; warp < (int)(blockDim.x / 32); ++warp) x = lumen_{F}_{S}(x, partial[warp]);
+  return x;
+}}
+)C";
+
+// Threads hand each other 32 bits at least.
+const char* const kFoldBoolCuda = R"C(
+LUMEN_FN uint8_t lumen_block_max_bool(uint8_t x) { return (uint8_t)lumen_block_max_u32((uint32_t)x); }
+)C";
+
+std::string fold_of(Syntax syntax, DType dtype, std::string_view function) {
+  return fmt::format(fmt::runtime(syntax == Syntax::c ? kFoldC : kFoldCuda), fmt::arg("F", function),
+                     fmt::arg("S", compute_suffix(dtype)), fmt::arg("T", compute_type(dtype)));
+}
+
+std::string folds(Syntax syntax) {
+  std::string text;
+  for (const DType dtype : {DType::f32, DType::f64, DType::i32, DType::i64, DType::u32, DType::u64}) {
+    for (const std::string_view function : {"add", "mul", "max"}) text += fold_of(syntax, dtype, function);
+  }
+  return text + (syntax == Syntax::c ? fold_of(syntax, DType::bool_, "max") : kFoldBoolCuda);
+}
+
+// lumen_round_<dtype>: a float as it would come back from storage.
+std::string rounding() {
+  std::string text;
+  for (const DTypeInfo& about : all_dtypes()) {
+    const DType dtype = about.dtype;
+    if (!is_float(dtype) || dtype == DType::f32 || dtype == DType::f64) continue;
+    const char* form = is_packed(dtype)
+                           ? "LUMEN_FN float lumen_round_{0}(float x) {{ uint8_t b[4] = {{0}}; {2}(b, 0, x); "
+                             "return {1}(b, 0); }}\n"
+                           : "LUMEN_FN float lumen_round_{0}(float x) {{ return {1}({2}(x)); }}\n";
+    text += fmt::format(fmt::runtime(form), about.name, load_function(dtype), store_function(dtype));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string kernel_prelude(Syntax syntax) {
+  return scalar_prelude(syntax) + (syntax == Syntax::c ? kC : kCuda) + kShared + rounding() + folds(syntax);
+}
+
+}  // namespace lumen

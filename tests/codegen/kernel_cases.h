@@ -1,0 +1,72 @@
+// Whole graphs as kernels of one kind, with random inputs, compared with the reference.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lumen/kernel/carve.h"
+#include "tests/codegen/kernel_harness.h"
+
+namespace lumen::testing {
+
+class KernelCases {
+ public:
+  using Printer = std::function<Expected<KernelText>(const Graph&, const std::string&)>;
+  explicit KernelCases(Printer printer) : printer_(std::move(printer)) {}
+
+  // Floats are compared within so many units in the last place, of `floor` where they are smaller.
+  void add(const Graph& graph, const DimValues& dims, double units, std::string about, double floor = 0) {
+    std::vector<NodeId> part, results;
+    for (const NodeId id : graph.order()) part.push_back(id);
+    for (const Output& output : graph.outputs()) results.push_back(output.value);
+    const Carved carved = carve(graph, part, results);
+    Case& made = cases_.emplace_back();
+    made.body = carved.body;
+    made.dims = dims_of(*carved.body, dims);
+    for (const NodeId id : carved.operands) made.inputs.push_back(random_tensor(graph[id].type, dims));
+    const auto text = printer_(*made.body, "k" + std::to_string(cases_.size() - 1));
+    ASSERT_TRUE(text.ok()) << text.diag().message << "\n" << print(graph);
+    made.kernel = *text;
+    made.about = std::move(about);
+    tolerances_.emplace_back(units, floor);
+  }
+  void run_all(const std::string& flags = kExactFlags) {
+    std::vector<KernelText> kernels;
+    for (const Case& each : cases_) kernels.push_back(each.kernel);
+    const Compiled compiled = compile(kernels, flags);
+    for (size_t k = 0; k < cases_.size(); ++k) {
+      const Case& each = cases_[k];
+      std::vector<const HostTensor*> inputs;
+      for (const HostTensor& input : each.inputs) inputs.push_back(&input);
+      const auto wanted = interpret(*each.body, inputs, each.dims);
+      const auto [got, fault] = run(each, compiled, random_);
+      ASSERT_EQ(fault != 0, !wanted.ok()) << each.about << "\n" << print(*each.body) << each.kernel.text;
+      if (!wanted.ok()) continue;
+      for (size_t o = 0; o < got.size(); ++o) {
+        expect_same(got[o], (*wanted)[o], tolerances_[k].first, each, tolerances_[k].second);
+      }
+      if (::testing::Test::HasFatalFailure()) return;
+    }
+  }
+  Case& last() { return cases_.back(); }
+  std::mt19937_64& random() { return random_; }
+
+ private:
+  HostTensor random_tensor(const TensorType& type, const DimValues& dims) {
+    HostTensor tensor = HostTensor::poisoned(type.dtype, type.shape.evaluate(dims).value());
+    for (Lane& lane : tensor.lanes) {
+      const double x = static_cast<double>(random_() % 4001) / 500.0 - 4.0;
+      lane = Scalar::of(type.dtype, is_float(type.dtype) ? x : std::round(x)).value;
+    }
+    return tensor;
+  }
+
+  Printer printer_;
+  std::vector<Case> cases_;
+  std::vector<std::pair<double, double>> tolerances_;
+  std::mt19937_64 random_{std::random_device{}()};
+};
+
+}  // namespace lumen::testing
