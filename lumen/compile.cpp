@@ -1,6 +1,7 @@
 #include "lumen/compile.h"
 
 #include "lumen/backend/cpu/cpu_executable.h"
+#include "lumen/backend/cpu/target.h"
 #include "lumen/base/flags.h"
 #include "lumen/hlir/ops.h"
 #include "lumen/ir/verify.h"
@@ -17,7 +18,7 @@ Expected<std::vector<std::unique_ptr<Executable>>> compile_for_cpu(const Graphs&
   const cpu::Compiler compiler = LUMEN_TRY(cpu::Compiler::find());
   std::vector<Program> programs;
   for (const std::shared_ptr<const Graph>& graph : graphs) {
-    programs.push_back(LUMEN_TRY(search::lower(graph, options.fusion, {})));
+    programs.push_back(LUMEN_TRY(search::lower(graph, options.fusion, cpu::target_of(compiler.target()))));
   }
   return cpu::make_executables(std::move(programs), compiler, options.c_flags);
 }

@@ -1,5 +1,6 @@
 #include "lumen/codegen/print_kernel.h"
 
+#include "lumen/codegen/contract.h"
 #include "lumen/codegen/fold.h"
 #include "lumen/codegen/map.h"
 
@@ -17,16 +18,22 @@ bool has_family(const Graph& body, OpFamily family) {
 }  // namespace
 
 Expected<std::vector<std::string>> kernel_schedules(const Graph& body, const Target& target) {
-  const std::string only = has_family(body, OpFamily::reduce) ? "fold" : "map";
-  LUMEN_TRY(print_kernel(body, "k", only, target));
-  return std::vector{only};
+  if (!has_family(body, OpFamily::contract)) {
+    const std::string only = has_family(body, OpFamily::reduce) ? "fold" : "map";
+    LUMEN_TRY(print_kernel(body, "k", only, target));
+    return std::vector{only};
+  }
+  std::vector<std::string> schedules;
+  for (const ContractSchedule& schedule : contract_schedules(body, target)) schedules.push_back(schedule.str());
+  if (schedules.empty()) LUMEN_TRY(print_contract(body, "k", {}, target));  // says why
+  return schedules;
 }
 
 Expected<KernelText> print_kernel(const Graph& body, const std::string& name, const std::string& schedule,
-                                  const Target&) {
+                                  const Target& target) {
   if (schedule == "fold") return print_fold(body, name);
   if (schedule == "map") return print_map(body, name);
-  return error("[kernel] no schedule \"" + schedule + "\"");
+  return print_contract(body, name, LUMEN_TRY(ContractSchedule::parse(schedule)), target);
 }
 
 }  // namespace lumen
