@@ -9,7 +9,7 @@
 #include "lumen/import/safetensors.h"
 #include "tools/commands.h"
 #include "tools/files.h"
-#include "tools/random_input.h"
+#include "lumen/ir/random_tensor.h"
 #include "tools/run_arguments.h"
 #include "tools/statistics.h"
 
@@ -61,7 +61,7 @@ Expected<void> add_random_inputs(const Graph& graph, const RunOptions& options, 
     const Input& input = graph[id].as<Input>();
     if (input.kind == InputKind::state || inputs.contains(input.name.str())) continue;
     const auto range = ranges.find(input.name.str());
-    const std::optional<Range> bounds = range == ranges.end() ? std::nullopt : std::optional(range->second);
+    const std::optional<ValueRange> bounds = range == ranges.end() ? std::nullopt : std::optional(range->second);
     inputs[input.name.str()] =
         random_tensor(input.dtype, LUMEN_TRY(input.shape.evaluate(dims)), input.name.str(), seed, bounds);
     any = true;

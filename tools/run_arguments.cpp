@@ -30,20 +30,20 @@ std::vector<std::string> input_names(const Graph& graph) {
 }
 
 // Integers the dtype holds, or any finite numbers for floats.
-Expected<Range> parse_range(std::string_view text, DType dtype) {
+Expected<ValueRange> parse_range(std::string_view text, DType dtype) {
   const size_t dots = text.find("..");
   const auto lo = parse_number<double>(text.substr(0, dots));
   const auto hi = dots == std::string_view::npos ? std::nullopt : parse_number<double>(text.substr(dots + 2));
   if (!lo || !hi || !std::isfinite(*lo) || !std::isfinite(*hi)) return error("a range is LO..HI, two numbers");
   if (*lo > *hi) return error("the range is empty");
-  if (is_float(dtype)) return Range{*lo, *hi};
+  if (is_float(dtype)) return ValueRange{*lo, *hi};
   for (const double end : {*lo, *hi}) {
     const bool whole = std::floor(end) == end && std::abs(end) <= 0x1p53;
     if (!whole || wrap_to(dtype, static_cast<int64_t>(end)) != static_cast<int64_t>(end)) {
       return error(fmt::format("{} is no value of {}", end, name(dtype)));
     }
   }
-  return Range{*lo, *hi};
+  return ValueRange{*lo, *hi};
 }
 
 }  // namespace
@@ -102,7 +102,7 @@ Expected<Ranges> parse_ranges(std::span<const std::string> texts, const Graph& g
     const auto [input, value] = LUMEN_TRY(parse_assignment("--range", text));
     LUMEN_TRY(require_name("input", input, input_names(graph)));
     if (given.contains(input)) return error(fmt::format("--range {}: {} comes from a file", text, input));
-    Expected<Range> range = parse_range(value, graph[*graph.find_input(input)].type.dtype);
+    Expected<ValueRange> range = parse_range(value, graph[*graph.find_input(input)].type.dtype);
     if (!range.ok()) return error(fmt::format("--range {}: {}", text, range.diag().message));
     if (!ranges.emplace(input, *range).second) return error(fmt::format("--range {}: {} is given twice", text, input));
   }

@@ -10,13 +10,13 @@
 
 #include "lumen/ir/graph.h"
 #include "tools/commands.h"
-#include "tools/random_input.h"
+#include "lumen/ir/random_tensor.h"
 
 namespace lumen::tools {
 
 using NamedTensors = std::map<std::string, HostTensor, std::less<>>;
 using FileNames = std::map<std::string, std::string>;
-using Ranges = std::map<std::string, Range>;
+using Ranges = std::map<std::string, ValueRange>;
 
 // "NAME=VALUE", split; neither part empty. `option` is for the message.
 Expected<std::pair<std::string, std::string>> parse_assignment(std::string_view option, std::string_view text);

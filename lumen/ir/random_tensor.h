@@ -1,14 +1,16 @@
 // Random inputs that are the same on every machine: they depend on the seed, the input's name and its type only.
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "lumen/ir/host_tensor.h"
 
-namespace lumen::tools {
+namespace lumen {
 
-struct Range {
+struct ValueRange {
   double lo = 0;
   double hi = 0;  // included
 };
@@ -16,6 +18,9 @@ struct Range {
 // Floats: roughly normal, never 0 (positive for formats without a sign); in `range`: uniform. Integers: 0 or 1, which
 // index any axis of two; in `range`: uniform. Bools: either.
 HostTensor random_tensor(DType dtype, std::vector<int64_t> dims, std::string_view name, int64_t seed,
-                         std::optional<Range> range);
+                         std::optional<ValueRange> range);
 
-}  // namespace lumen::tools
+// Fills storage with such values: for buffers whose exact values do not matter, as it repeats after 65,536 elements.
+void fill_random(DType dtype, std::span<std::byte> bytes, int64_t seed);
+
+}  // namespace lumen

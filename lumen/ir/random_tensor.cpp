@@ -1,10 +1,12 @@
-#include "tools/random_input.h"
+#include "lumen/ir/random_tensor.h"
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "lumen/base/hash.h"
 
-namespace lumen::tools {
+namespace lumen {
 
 namespace {
 
@@ -29,7 +31,7 @@ class Random {
   uint64_t state_;
 };
 
-double random_float(Random& random, DType dtype, std::optional<Range> range) {
+double random_float(Random& random, DType dtype, std::optional<ValueRange> range) {
   if (range) return round_to(dtype, range->lo + random.unit() * (range->hi - range->lo));
   double value = 0;
   while (value == 0 || std::isnan(value)) {
@@ -42,7 +44,7 @@ double random_float(Random& random, DType dtype, std::optional<Range> range) {
 }  // namespace
 
 HostTensor random_tensor(DType dtype, std::vector<int64_t> dims, std::string_view name, int64_t seed,
-                         std::optional<Range> range) {
+                         std::optional<ValueRange> range) {
   HostTensor tensor = HostTensor::poisoned(dtype, std::move(dims));
   Random random(Hasher(static_cast<uint64_t>(seed)).add(name).value());
   const auto lo = static_cast<int64_t>(range ? range->lo : 0);
@@ -57,4 +59,14 @@ HostTensor random_tensor(DType dtype, std::vector<int64_t> dims, std::string_vie
   return tensor;
 }
 
-}  // namespace lumen::tools
+void fill_random(DType dtype, std::span<std::byte> bytes, int64_t seed) {
+  constexpr int64_t kPeriod = 65536;
+  const HostTensor tensor = random_tensor(dtype, {kPeriod}, "", seed, {});
+  std::vector<std::byte> period(static_cast<size_t>(storage_bytes(dtype, kPeriod)));
+  pack(dtype, tensor.lanes, period);
+  for (size_t k = 0; k < bytes.size(); k += period.size()) {
+    std::copy_n(period.begin(), std::min(period.size(), bytes.size() - k), bytes.begin() + static_cast<ptrdiff_t>(k));
+  }
+}
+
+}  // namespace lumen

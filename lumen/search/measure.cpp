@@ -1,0 +1,122 @@
+#include "lumen/search/measure.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <optional>
+
+#include "lumen/backend/buffer.h"
+#include "lumen/ir/random_tensor.h"
+
+namespace lumen::search {
+
+namespace {
+
+constexpr int kTrials = 9;              // of the ones that stay in the race
+constexpr double kTrialSeconds = 1e-3;  // of runs make one trial
+constexpr double kFarBehind = 1.25;     // slower than the best by this after two trials: out
+
+double now() {
+  const auto since = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration<double>(since).count();
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+class Racer {
+ public:
+  Racer(Executable& kernel, std::span<const void* const> inputs, std::span<void* const> outputs)
+      : kernel_(kernel), inputs_(inputs), outputs_(outputs) {}
+
+  // Finds out how many runs make a trial; the first run is not counted.
+  Expected<void> warm_up(std::span<const int64_t> dims) {
+    LUMEN_TRY(kernel_.prepare(dims));
+    LUMEN_TRY(kernel_.run(inputs_, outputs_));
+    const double once = std::max(LUMEN_TRY(run_for(1)), 1e-8);
+    runs_ = std::clamp<int64_t>(static_cast<int64_t>(kTrialSeconds / once), 1, 10'000);
+    return {};
+  }
+  Expected<void> trial() {
+    times_.push_back(LUMEN_TRY(run_for(runs_)));
+    return {};
+  }
+  double best() const { return *std::min_element(times_.begin(), times_.end()); }
+  Timing timing() const {
+    const double middle = median(times_);
+    std::vector<double> off;
+    for (const double time : times_) off.push_back(std::abs(time - middle));
+    return {middle, median(off), static_cast<int64_t>(times_.size())};
+  }
+
+ private:
+  Expected<double> run_for(int64_t runs) {
+    const double start = now();
+    for (int64_t k = 0; k < runs; ++k) LUMEN_TRY(kernel_.run(inputs_, outputs_));
+    return (now() - start) / static_cast<double>(runs);
+  }
+
+  Executable& kernel_;
+  std::span<const void* const> inputs_;
+  std::span<void* const> outputs_;
+  int64_t runs_ = 1;
+  std::vector<double> times_;
+};
+
+// Random inputs and room for the outputs of a body.
+struct Buffers {
+  std::vector<Buffer> owned;
+  std::vector<const void*> inputs;
+  std::vector<void*> outputs;
+
+  Expected<void> make(const Graph& body, const DimValues& dims) {
+    const auto add = [&](const TensorType& type) -> Expected<std::byte*> {
+      int64_t numel = 1;
+      for (const int64_t dim : LUMEN_TRY(type.shape.evaluate(dims))) numel *= dim;
+      owned.emplace_back(storage_bytes(type.dtype, numel));
+      return owned.back().data();
+    };
+    for (const NodeId id : body.inputs()) {
+      inputs.push_back(LUMEN_TRY(add(body[id].type)));
+      const auto bytes = static_cast<size_t>(owned.back().bytes());
+      fill_random(body[id].type.dtype, {owned.back().data(), bytes}, static_cast<int64_t>(inputs.size()));
+    }
+    for (const Output& output : body.outputs()) outputs.push_back(LUMEN_TRY(add(body[output.value].type)));
+    return {};
+  }
+};
+
+}  // namespace
+
+std::vector<Expected<Timing>> measure(const Contest& contest) {
+  std::vector<Expected<Timing>> timings;
+  Buffers buffers;
+  std::vector<int64_t> dims;
+  for (const Expr& dim : contest.body->dims()) dims.push_back(evaluate(dim, contest.dims).value());
+  const Expected<void> made = buffers.make(*contest.body, contest.dims);
+  std::vector<Racer> racers;
+  std::vector<Expected<void>> states;
+  for (Executable* kernel : contest.kernels) {
+    racers.emplace_back(*kernel, buffers.inputs, buffers.outputs);
+    states.push_back(made.ok() ? racers.back().warm_up(dims) : Expected<void>(made.diag()));
+  }
+  std::vector<bool> out(racers.size());
+  double best = INFINITY;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    for (size_t k = 0; k < racers.size(); ++k) {
+      if (!states[k].ok() || out[k]) continue;
+      states[k] = racers[k].trial();
+      if (states[k].ok()) best = std::min(best, racers[k].best());
+      out[k] = states[k].ok() && trial > 0 && racers[k].best() > best * kFarBehind;
+    }
+  }
+  for (size_t k = 0; k < racers.size(); ++k) {
+    timings.push_back(states[k].ok() ? Expected<Timing>(racers[k].timing()) : Expected<Timing>(states[k].diag()));
+  }
+  return timings;
+}
+
+}  // namespace lumen::search

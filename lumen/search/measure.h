@@ -1,0 +1,28 @@
+// Measuring: how long kernels take, each alone, on random inputs that stay where they are (warm caches).
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "lumen/backend/cpu/cpu_executable.h"
+
+namespace lumen::search {
+
+struct Timing {
+  double seconds = 0;  // median of the trials
+  double spread = 0;   // median absolute deviation from it
+  int64_t trials = 0;
+};
+
+// Kernels that compute the same and compete. The trials of all take turns, so that what disturbs the machine disturbs
+// all alike; one that is far behind the best is not tried again.
+struct Contest {
+  std::vector<Executable*> kernels;
+  const Graph* body;
+  DimValues dims;
+};
+
+// One timing for each kernel, or why it does not run.
+std::vector<Expected<Timing>> measure(const Contest& contest);
+
+}  // namespace lumen::search

@@ -1,0 +1,57 @@
+// Tuning: which schedule of a kernel is the fastest here, and how fast it is. What was measured once is in the
+// database.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lumen/backend/cpu/cpu_executable.h"
+#include "lumen/kernel/target.h"
+#include "lumen/search/tuning_db.h"
+
+namespace lumen::search {
+
+struct Tuned {
+  std::string schedule;  // of print_kernel; empty when no kernel computes the body, and it is interpreted
+  double seconds = 0;
+};
+
+// A body as one kernel, printed by a schedule (empty: interpreted).
+Expected<ProgramKernel> make_kernel(const std::shared_ptr<const Graph>& body, const std::string& schedule,
+                                    const Target& target);
+
+class Tuner {
+ public:
+  // Symbolic dims are measured at `dims`. `db` may be null: then everything is measured anew.
+  Tuner(const cpu::Compiler& compiler, std::shared_ptr<cpu::ThreadPool> pool, TuningDb* db, DimValues dims,
+        std::vector<std::string> c_flags = {});
+
+  const Target& target() const { return target_; }
+  int64_t measured() const { return measured_; }  // kernels, so far
+
+  // One for each body. Bodies that are not known are compiled together and measured.
+  Expected<std::vector<Tuned>> tune(std::span<const std::shared_ptr<const Graph>> bodies);
+
+ private:
+  struct Open;  // a body that is not known
+  Expected<bool> find(const std::string& text, const Graph& body, Tuned& found) const;
+  std::string shape_text(const Graph& body) const;
+  Expected<void> measure_all(std::vector<Open>& open);
+  Expected<void> record(const Open& open, std::span<const std::string> schedules,
+                        std::span<const Expected<struct Timing>> timings);
+
+  const cpu::Compiler& compiler_;
+  std::shared_ptr<cpu::ThreadPool> pool_;
+  TuningDb* db_;
+  DimValues dims_;
+  std::vector<std::string> c_flags_;
+  Target target_;
+  std::string fingerprint_;
+  std::map<std::string, Tuned> known_;  // by the text of the body
+  int64_t measured_ = 0;
+};
+
+}  // namespace lumen::search
