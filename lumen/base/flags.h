@@ -17,6 +17,7 @@ struct Flags {
   int64_t cache_mb = 2048;  // LUMEN_CACHE_MB
   std::string cc;           // LUMEN_CC; empty for the first of clang, gcc, cc
   int64_t debug = 0;        // LUMEN_DEBUG
+  std::string rules;        // LUMEN_RULES; empty for the built-in ones
   int64_t seed = 0;         // LUMEN_SEED
   int64_t threads = 0;      // LUMEN_THREADS; 0 for the usable cores
   // What is read of the variables that belong to everyone.

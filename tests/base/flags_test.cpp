@@ -69,6 +69,7 @@ TEST(Flags, Markdown) {
       "the CPU backend. |\n"
       "| `LUMEN_DEBUG` | an integer from 0 to 4 | 0 | How much is logged to stderr: "
       "0 warnings, 1 stages, 2 decisions, 3 programs, 4 everything. |\n"
+      "| `LUMEN_RULES` | a folder | the built-in rules | Where the rewrite rules, *.egg, are read from. |\n"
       "| `LUMEN_SEED` | an integer, 0 or more | 0 | Seed of the random inputs that `lumen run` makes. |\n"
       "| `LUMEN_THREADS` | an integer from 0 to 4096 | 0 | How many threads the CPU backend works with; 0 for all "
       "cores that this process may use. |\n");
