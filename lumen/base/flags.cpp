@@ -71,6 +71,8 @@ constexpr FlagDef kFlags[] = {
                 "How much is logged to stderr: 0 warnings, 1 stages, 2 decisions, 3 programs, 4 everything."),
     choice_flag("LUMEN_FUSION", &Flags::fusion, kFusions,
                 "What is made one kernel: what is faster so, all that can be, or nothing."),
+    text_flag("LUMEN_RULES", &Flags::rules, "a folder", "the built-in rules",
+              "Where the rewrite rules, *.egg, are read from."),
     number_flag("LUMEN_SEED", &Flags::seed, 0, INT64_MAX, "Seed of the random inputs that `lumen run` makes."),
     number_flag("LUMEN_THREADS", &Flags::threads, 0, 4096,
                 "How many threads the CPU backend works with; 0 for all cores that this process may use."),

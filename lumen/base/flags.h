@@ -19,6 +19,7 @@ struct Flags {
   std::string cc;           // LUMEN_CC; empty for the first of gcc, clang, cc
   int64_t debug = 0;        // LUMEN_DEBUG
   std::string fusion;       // LUMEN_FUSION; empty for profile
+  std::string rules;        // LUMEN_RULES; empty for the built-in ones
   int64_t seed = 0;         // LUMEN_SEED
   int64_t threads = 0;      // LUMEN_THREADS; 0 for the usable cores
   // What is read of the variables that belong to everyone.

@@ -139,7 +139,11 @@ Expected<void> Tuner::record(const Open& open, std::span<const std::string> sche
   Tuned best{"", kInterpretedSeconds};
   std::vector<TuningEntry> entries;
   for (size_t k = 0; k < schedules.size(); ++k) {
-    TuningEntry entry{fingerprint_, open.text, shape_text(*open.body), schedules[k]};
+    TuningEntry entry;
+    entry.fingerprint = fingerprint_;
+    entry.kernel = open.text;
+    entry.shape = shape_text(*open.body);
+    entry.schedule = schedules[k];
     entry.date = search::now();
     if (timings[k].ok()) {
       entry.seconds = timings[k]->seconds;

@@ -97,6 +97,8 @@ TEST(EggSugar, LabelsAndInheritedFields) {
   // In a pattern: the same values; what the node does not have matches anything.
   EXPECT_EQ(desugared("(check m:(Fma a b c) (= a (Sum x ..m)))"),
             "(check (= m (Fma a b c @m.dtype)) (= a (Sum x @a.axis @m.dtype)))");
+  // A function without fields has none to inherit.
+  EXPECT_EQ(desugared("(rewrite ?f:(Add x y) (Add y x ..?f))"), "(rewrite (Add x y) (Add y x))");
   // Labels in labels, and one label for two nodes.
   EXPECT_EQ(desugared("(check p:(Add q:(Zero) q:(Zero)))"),
             "(check (= q (Zero @q.dtype)) (= q (Zero @q(2).dtype)) (= p (Add q q)))");

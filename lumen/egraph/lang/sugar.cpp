@@ -114,8 +114,10 @@ class Desugarer {
   Expected<const Expr*> call(const Expr& expr, Place place, std::string_view node, size_t first) {
     const Signature* signature = signature_of_(expr.name);
     const bool has_fields = signature != nullptr && !signature->fields.empty();
-    if (!has_fields && !expr.fields.empty()) {
-      return error_at(expr.fields[0].span, fmt::format("`{}` has no named fields", expr.name));
+    // There is nothing to inherit then, which lets one rule with ..?m serve functions with and without fields.
+    const auto named = std::ranges::find_if(expr.fields, [](const FieldArg& field) { return !field.name.empty(); });
+    if (!has_fields && named != expr.fields.end()) {
+      return error_at(named->span, fmt::format("`{}` has no named fields", expr.name));
     }
     const FieldValues given(args_.begin() + static_cast<ptrdiff_t>(first + expr.args.size()), args_.end());
     args_.resize(first + expr.args.size());

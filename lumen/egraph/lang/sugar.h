@@ -24,9 +24,10 @@ using SignatureOf = std::function<const Signature*(std::string_view name)>;
 
 // Every command; facts are patterns, and so is the left side of a rewrite. In patterns a field left out matches
 // anything; elsewhere, and on both sides of a birewrite, every field must be given or inherited. `..?m` takes fields
-// of the node that `?m:(F ...)` or the fact `(= ?m (F ...))` binds; in a pattern that node must come before it. A call
-// with positional values for all fields is plain already. Errors: unknown field, field given twice, missing field, too
-// many or too few arguments of a table with fields, `..?m` without such a node, a label outside patterns.
+// of the node that `?m:(F ...)` or the fact `(= ?m (F ...))` binds; in a pattern that node must come before it; a call
+// of a table without fields takes none. A call with positional values for all fields is plain already. Errors: unknown
+// field, field given twice, missing field, too many or too few arguments of a table with fields, `..?m` without such a
+// node, a label outside patterns.
 Expected<Command> desugar_fields(const Command& command, const SignatureOf& signature_of, Arena& arena);
 
 }  // namespace lumen::egraph

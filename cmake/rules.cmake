@@ -1,0 +1,12 @@
+# lumen/rules/*.egg as strings in lumen_search: lumen/search/rule_texts.h.
+file(GLOB rule_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/lumen/rules/*.egg)
+set(rule_texts "#include \"lumen/search/rule_texts.h\"\n\nnamespace lumen {\n\nstd::span<const RuleText> rule_texts() {\n  static constexpr RuleText texts[] = {\n")
+foreach(file IN LISTS rule_files)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  cmake_path(GET file FILENAME name)
+  file(READ ${file} text)
+  string(APPEND rule_texts "      {\"${name}\", R\"egg(${text})egg\"},\n")
+endforeach()
+string(APPEND rule_texts "  };\n  return texts;\n}\n\n}  // namespace lumen\n")
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/rule_texts.cpp CONTENT "${rule_texts}" @ONLY)
+target_sources(lumen_search PRIVATE ${PROJECT_BINARY_DIR}/rule_texts.cpp)

@@ -1,0 +1,33 @@
+// How views and the axes of reductions and contractions get along.
+#pragma once
+
+#include <optional>
+
+#include "lumen/ir/shape.h"
+#include "lumen/ir/view.h"
+
+namespace lumen {
+
+// v without `count` dims from `first` on; nothing when it depends on one of them or there is no such dim.
+std::optional<View> without_dims(View v, int64_t first, int64_t count);
+
+// v with dim `axis` moved to position `to` (of the result).
+View move_dim(View v, int64_t axis, int64_t to);
+
+// A reduction over dim `axis` of what v reads of a tensor with shape `from`, as a view of a reduction of that tensor.
+struct ReducedView {
+  int64_t axis;  // of the source
+  View view;     // of what reducing the source gives
+};
+// Nothing unless coordinate `axis` of v runs along one whole axis of the source, in order, and moves nothing else.
+std::optional<ReducedView> reduce_first(View v, Shape from, int64_t axis);
+
+// v of a tensor with shape `from` that was reduced over `axis`, as a view of the tensor itself whose last dim is the
+// one to reduce over. Nothing when v has a fill.
+std::optional<View> view_first(View v, Shape from, int64_t axis);
+
+// Views over a domain: the dims of a result, then `summed` dims.
+// What v gives when the result is read through `outer`. Nothing when outer has a fill.
+std::optional<View> through_result(View outer, View v, int64_t summed);
+
+}  // namespace lumen

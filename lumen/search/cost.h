@@ -1,0 +1,40 @@
+// What an op costs at least, in seconds, wherever it will run: the cost by which programs are taken out of an e-graph.
+#pragma once
+
+#include <functional>
+#include <span>
+
+#include "lumen/ir/graph.h"
+
+namespace lumen {
+
+// One op with the types of what it reads and gives.
+struct CostedOp {
+  const OpDef& op;
+  const void* fields;
+  std::span<const TensorType> operands;
+  TensorType result;
+
+  template <class Op>
+  const Op* as() const {
+    return &op == &op_def<Op>() ? static_cast<const Op*>(fields) : nullptr;
+  }
+};
+
+// Seconds, not negative; infinity for what must not be used.
+using OpCost = std::function<double(const CostedOp&)>;
+
+// A machine in a few numbers, each per second; those of a small one unless measured.
+struct Machine {
+  double products = 2e11;  // of a contraction that reuses what it reads
+  double elements = 2e10;  // elementwise, of the simplest kind, fused with what it reads
+  double bytes = 8e10;     // that a contraction reads
+  double launch = 1e-6;    // seconds, for every op that needs a kernel of its own
+};
+
+// Views, constants, iotas and inputs are free. An elementwise op costs its elements, by how hard it is to compute. A
+// reduction, gather or sort costs the elements it reads, and a launch. A contraction costs its products or the bytes it
+// reads, and a launch. Dims that `dims` does not have count as 256, or what their bounds have nearest to that.
+OpCost roofline(const Machine& machine = {}, const DimValues& dims = {});
+
+}  // namespace lumen

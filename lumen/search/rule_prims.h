@@ -1,0 +1,47 @@
+// What rules compute: index maps, types and scalars, in C++. Rules say what has which structure, these do the
+// arithmetic; where one has no answer the rule does not fire. All are pure.
+#pragma once
+
+#include "lumen/egraph/core/egraph.h"
+
+namespace lumen {
+
+// After FieldValues has declared its sorts.
+//
+// Views (the shapes are those of the tensors at hand)
+//   (identity_view T)            the whole of a tensor of type T
+//   (broadcast_view T)           one element as a tensor of type T
+//   (view_rank v)                of what it gives
+//   (compose outer inner)        what outer reads of inner
+//   (unguarded v)                holds when there is no fill
+//   (injective v)                holds when no element is read twice and there is no fill
+//   (all_equal v c)              holds when v of a tensor full of c is full of c
+//   (cast_fill v d)              the same with its fill cast to d
+//   (iota_shape v), (iota_value v s e)   the Iota that v reads of one with shape s and value e
+//   (without_axis v i)           v, which does not depend on coordinate i, without dim i
+// Reductions
+//   (axis_is T i n)              holds when axis i has size n
+//   (nonempty T i)               holds when axis i is known to have elements
+//   (source_axis v T i)          the axis of a T that coordinate i of v walks along, in order and alone
+//   (view_after v T i)           what v reads of a T, once reduced over that axis; v's dim i is gone
+//   (view_before v T i)          v of a T that was reduced over axis i, as a view of the T; the axis becomes the last
+//   (axis_last T i)              the identity with axis i moved to the end
+//   (count_of T i)               the size of axis i as a scalar of T's dtype, when it is a number that it can be
+// Contractions (a view over the domain: the result's dims, then r that are summed over)
+//   (sum_dim v r i)              dim i of the result moved to those that are summed over
+//   (view_domain outer v r)      the domain that gives what outer reads of the result
+//   (without_summed v r)         v, which does not depend on the dims summed over, over the result's dims
+// Types and scalars
+//   (dtype_of T)
+//   (neutral_add c), (neutral_mul c)    x + c and x * c are x, bit for bit
+//   (is_zero c)                  +0
+//   (positive c)                 finite and above 0
+//   (cast_through T d e)         casting a T to d and then to e is casting it to e
+//   (gather_view T i s e)        what Gather along axis i reads of a T by an Iota of shape s and value e
+void add_rule_primitives(egraph::EGraph& graph);
+
+// Those on views alone, and on contractions; parts of the above.
+void add_view_primitives(egraph::EGraph& graph);
+void add_reduction_primitives(egraph::EGraph& graph);
+
+}  // namespace lumen

@@ -1,0 +1,122 @@
+#include "lumen/search/saturate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "lumen/search/check_terms.h"
+#include "lumen/search/rule_prims.h"
+
+namespace lumen {
+
+using egraph::IterationReport;
+using egraph::Program;
+using egraph::RuleId;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+Expected<std::vector<RuleId>> chosen_rules(Program& program, const SaturateOptions& options) {
+  std::vector<RuleId> rules = LUMEN_TRY(program.rules_of("exact"));
+  if (options.rounding) {
+    const std::vector<RuleId> more = LUMEN_TRY(program.rules_of("rounding"));
+    rules.insert(rules.end(), more.begin(), more.end());
+  }
+  std::erase_if(rules, [&](RuleId rule) {
+    const std::string& name = program.egraph().rule(rule).name;
+    return std::find(options.without.begin(), options.without.end(), name) != options.without.end();
+  });
+  return rules;
+}
+
+class Run {
+ public:
+  Run(Program& program, const SaturateOptions& options, SaturateReport& report)
+      : program_(program), options_(options), report_(report) {}
+
+  Expected<void> run() {
+    const std::vector<RuleId> facts = LUMEN_TRY(program_.rules_of("facts"));
+    const std::vector<RuleId> rules = LUMEN_TRY(chosen_rules(program_, options_));
+    bool changed = true;
+    while (changed && report_.limit.empty()) {
+      const Clock::time_point before = Clock::now();
+      while (LUMEN_TRY(iterate(facts))) continue;
+      report_.fact_seconds += seconds_since(before);
+      if (!report_.limit.empty()) break;
+      if (report_.iterations == options_.iterations) {
+        report_.limit = fmt::format("iterations: {}", options_.iterations);
+        break;
+      }
+      changed = LUMEN_TRY(iterate(rules));
+      ++report_.iterations;
+    }
+    // A limit may stop facts half-way; extraction needs all types.
+    egraph::RunOptions unlimited;
+    while (LUMEN_TRY(program_.egraph().run(facts, unlimited)).changed) continue;
+    for (const RuleId rule : rules) report_.rules.push_back(program_.egraph().report(rule));
+    report_.seconds = seconds_since(start_);
+    report_.classes = program_.egraph().class_count();
+    return {};
+  }
+
+ private:
+  // Whether anything changed and no limit was hit.
+  Expected<bool> iterate(std::span<const RuleId> rules) {
+    egraph::RunOptions run;
+    run.limits.rows = options_.rows;
+    run.limits.seconds = options_.seconds - seconds_since(start_);
+    const IterationReport report = LUMEN_TRY(program_.egraph().run(rules, run));
+    report_.rows = report.rows;
+    report_.limit = report.limit;
+    return report.changed && report.limit.empty();
+  }
+
+  Program& program_;
+  const SaturateOptions& options_;
+  SaturateReport& report_;
+  Clock::time_point start_ = Clock::now();
+};
+
+Expected<void> load_rules(Program& program, const SaturateOptions& options) {
+  const std::vector<RuleFile> files = options.rules.empty() ? LUMEN_TRY(rules_in_use()) : options.rules;
+  for (const RuleFile& file : files) LUMEN_TRY(program.run_text(with_op_lists(file.text), file.name));
+  return {};
+}
+
+}  // namespace
+
+std::string SaturateReport::text() const {
+  std::vector<egraph::RuleReport> fired = rules;
+  std::erase_if(fired, [](const auto& rule) { return rule.matches == 0; });
+  const auto time = [](const auto& rule) { return rule.search_seconds + rule.apply_seconds; };
+  std::stable_sort(fired.begin(), fired.end(), [&](const auto& a, const auto& b) { return time(a) > time(b); });
+  std::string result =
+      fmt::format("{} rows, {} classes after {} iterations in {:.3f} s ({:.3f} s for facts){}\n", rows, classes,
+                  iterations, seconds, fact_seconds, limit.empty() ? "" : "; stopped: " + limit);
+  for (const egraph::RuleReport& rule : fired) {
+    result += fmt::format("{:40} {:7} matches {:7} rows {:6} unions {:8.3f} ms\n", rule.name, rule.matches, rule.rows,
+                          rule.unions, 1e3 * time(rule));
+  }
+  return result;
+}
+
+Expected<Saturated> saturate(const Graph& graph, const SaturateOptions& options) {
+  Saturated result;
+  result.graph_ = &graph;
+  result.program_ = std::make_unique<Program>();
+  Program& program = *result.program_;
+  if (options.trace) program.egraph().enable_tracing();
+  result.encoding_ = std::make_unique<Encoding>(LUMEN_TRY(Encoding::declare(program)));
+  add_rule_primitives(program.egraph());
+  LUMEN_TRY(load_rules(program, options));
+  result.roots_ = LUMEN_TRY(result.encoding_->encode(graph));
+  LUMEN_TRY(Run(program, options, result.report_).run());
+  LUMEN_TRY(check_terms(program.egraph(), *result.encoding_));
+  return result;
+}
+
+}  // namespace lumen

@@ -1,0 +1,41 @@
+// Graphs with values for their inputs, and what equal programs must give for them.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "lumen/frontend/ops.h"
+#include "lumen/ir/graph.h"
+#include "lumen/search/extract.h"
+
+namespace lumen::testing {
+
+struct Sample {
+  std::string name;
+  std::shared_ptr<Graph> graph;
+  DimValues dims;
+};
+
+// Fresh values for the inputs: floats around 0, small integers, bools; the seed decides.
+std::vector<HostTensor> random_inputs(const Graph& graph, const DimValues& dims, uint64_t seed);
+
+// The outputs of a graph of llir_stage().
+std::vector<HostTensor> run_expanded(const Graph& graph, const std::vector<HostTensor>& inputs, const DimValues& dims);
+
+// Bit for bit, but for NaNs; with `rounding`, within some units in the last place of the largest element.
+::testing::AssertionResult agree(const std::vector<HostTensor>& got, const std::vector<HostTensor>& wanted,
+                                 bool rounding);
+
+// Functions of the frontend and compositions of them, small and with odd sizes.
+std::vector<Sample> function_samples();
+// Attention in its spellings.
+std::vector<Sample> attention_samples();
+// One block of a transformer: norm, q/k/v, rope, causal attention, projection, residual, norm, swiglu.
+Sample transformer_block(int64_t width, int64_t heads, int64_t kv_heads, int64_t hidden, Expr seq, DType dtype);
+
+}  // namespace lumen::testing

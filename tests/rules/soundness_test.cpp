@@ -1,0 +1,69 @@
+// Whatever comes out of an e-graph must compute what went in.
+#include <gtest/gtest.h>
+
+#include "lumen/ir/text.h"
+#include "lumen/search/rewrite.h"
+#include "tests/rules/samples.h"
+#include "tests/support/graphs/random_graph.h"
+
+namespace lumen {
+namespace {
+
+using testing::agree;
+using testing::run_expanded;
+
+struct Given {
+  const Graph& graph;
+  const std::vector<HostTensor>& inputs;
+  const DimValues& dims;
+};
+
+// Of several programs taken at random, the first that disagrees; null when none does.
+std::shared_ptr<Graph> find_wrong(const Given& given, const SaturateOptions& options, uint64_t programs,
+                                  std::string* how) {
+  const std::vector<HostTensor> wanted = run_expanded(given.graph, given.inputs, given.dims);
+  Saturated saturated = saturate(given.graph, options).value();
+  for (uint64_t seed = 0; seed < programs; ++seed) {
+    const std::shared_ptr<Graph> graph = extract_random(saturated, seed).value();
+    const auto same = agree(run_expanded(*graph, given.inputs, given.dims), wanted, options.rounding);
+    if (same) continue;
+    *how = same.message();
+    return graph;
+  }
+  return nullptr;
+}
+
+// The rules without which all is well, each alone; what to look at first.
+std::string blamed(const Given& given, const SaturateOptions& options, uint64_t programs) {
+  std::string names;
+  Saturated saturated = saturate(given.graph, options).value();
+  for (const egraph::RuleReport& rule : saturated.report().rules) {
+    if (rule.matches == 0) continue;
+    SaturateOptions without = options;
+    without.without.push_back(rule.name);
+    std::string how;
+    if (find_wrong(given, without, programs, &how) == nullptr) names += " " + rule.name;
+  }
+  return names.empty() ? " (no single one)" : names;
+}
+
+void expect_sound(const Given& given, const SaturateOptions& options, const std::string& about, uint64_t programs) {
+  std::string how;
+  const std::shared_ptr<Graph> wrong = find_wrong(given, options, programs, &how);
+  if (wrong == nullptr) return;
+  ADD_FAILURE() << about << ": " << how << "\nfine without:" << blamed(given, options, programs) << "\n"
+                << print(given.graph) << print(*wrong);
+}
+
+TEST(Soundness, exact_rules_change_no_bit_of_random_graphs) {
+  SaturateOptions options;
+  options.rounding = false;
+  for (uint64_t seed = 1000; seed < 1200; ++seed) {
+    const testing::RandomGraph random = testing::make_random_graph(seed);
+    expect_sound({*random.graph, random.inputs, random.dims}, options, "seed " + std::to_string(seed), 6);
+    if (HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace lumen
