@@ -1,11 +1,16 @@
 #include "lumen/compile.h"
 
+#include <fmt/format.h>
+
+#include <optional>
+
 #include "lumen/backend/cpu/cpu_executable.h"
-#include "lumen/backend/cpu/target.h"
 #include "lumen/base/flags.h"
+#include "lumen/base/log.h"
 #include "lumen/hlir/ops.h"
 #include "lumen/ir/verify.h"
 #include "lumen/search/lower.h"
+#include "lumen/search/rewrite.h"
 
 namespace lumen {
 
@@ -13,12 +18,29 @@ namespace {
 
 using Graphs = std::vector<std::shared_ptr<const Graph>>;
 
+// The cheapest program that the rules find.
+Expected<std::shared_ptr<const Graph>> choose_program(const std::shared_ptr<const Graph>& graph,
+                                                      const CompileOptions& options) {
+  if (!options.rewrite) return graph;
+  const Rewritten rewritten = LUMEN_TRY(rewrite(*graph));
+  LUMEN_LOG(2, rewritten.report.text());
+  return std::shared_ptr<const Graph>(rewritten.candidates[0].graph);
+}
+
 Expected<std::vector<std::unique_ptr<Executable>>> compile_for_cpu(const Graphs& graphs,
                                                                    const CompileOptions& options) {
   const cpu::Compiler compiler = LUMEN_TRY(cpu::Compiler::find());
+  std::optional<search::TuningDb> db;
+  if (options.measure) db = LUMEN_TRY(search::TuningDb::open_default());
   std::vector<Program> programs;
   for (const std::shared_ptr<const Graph>& graph : graphs) {
-    programs.push_back(LUMEN_TRY(search::lower(graph, options.fusion, cpu::target_of(compiler.target()))));
+    const std::shared_ptr<const Graph> chosen = LUMEN_TRY(choose_program(graph, options));
+    search::TuneOptions tuning{typical_dims(*graph), options.measure, db ? &*db : nullptr, options.c_flags};
+    search::Tuner tuner(compiler, cpu::shared_pool(), std::move(tuning));
+    search::Lowered lowered = LUMEN_TRY(search::lower(chosen, options.fusion, tuner));
+    LUMEN_LOG(1, fmt::format("compile: {} kernels in {} calls, {:.1f} us, {} measured", lowered.program.kernels.size(),
+                             lowered.program.calls.size(), lowered.seconds * 1e6, tuner.measured()));
+    programs.push_back(std::move(lowered.program));
   }
   return cpu::make_executables(std::move(programs), compiler, options.c_flags);
 }

@@ -15,6 +15,8 @@ struct CompileOptions {
   BackendKind backend = BackendKind::cpu;
   FusionPolicy fusion = FusionPolicy::profile;
 
+  bool rewrite = true;               // search for other programs that compute the same
+  bool measure = true;               // time kernels, and keep the times; else estimate them
   std::vector<std::string> c_flags;  // for the C compiler, after Lumen's own
 
   // LUMEN_BACKEND and LUMEN_FUSION.

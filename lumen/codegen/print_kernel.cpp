@@ -25,7 +25,7 @@ Expected<std::vector<std::string>> kernel_schedules(const Graph& body, const Tar
   }
   std::vector<std::string> schedules;
   for (const ContractSchedule& schedule : contract_schedules(body, target)) schedules.push_back(schedule.str());
-  if (schedules.empty()) LUMEN_TRY(print_contract(body, "k", {}, target));  // says why
+  LUMEN_TRY(print_kernel(body, "k", schedules.empty() ? ContractSchedule().str() : schedules[0], target));
   return schedules;
 }
 

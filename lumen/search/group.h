@@ -1,7 +1,7 @@
 // Grouping: which nodes of a graph run together as one kernel.
 //
 // Every op that computes is in exactly one group. Views, constants and iotas are free: whoever reads them computes
-// them, so they are in as many groups as need them, and in a group of their own when they are an output.
+// them, so they are in as many kernels as need them, and in one of their own when they are an output.
 #pragma once
 
 #include <functional>
@@ -18,12 +18,43 @@ enum class FusionPolicy : uint8_t {
   profile,  // whatever is faster as one kernel, by measurement
 };
 
-// Whether a part of the graph can be, and is to be, one kernel that gives these results.
-using Accepts = std::function<bool(std::span<const NodeId> part, std::span<const NodeId> results)>;
+using Group = std::vector<NodeId>;  // ops that compute, operands first
 
-// Parts for carve_all. `merge` is asked about unions of groups only; it must not depend on the order of its arguments.
-std::vector<std::vector<NodeId>> group(const Graph& graph, const Accepts& merge);
+// What reads what, with everything free looked through.
+class Reads {
+ public:
+  explicit Reads(const Graph& graph);
 
-bool is_free(const Node& node);
+  const Graph& graph() const { return graph_; }
+  const std::vector<NodeId>& order() const { return order_; }
+  bool computes(NodeId id) const { return computes_[static_cast<size_t>(id)]; }
+  size_t position(NodeId id) const { return position_[static_cast<size_t>(id)]; }  // in order()
+  // The computing nodes that a node reads, the latest first.
+  const std::vector<NodeId>& sources_of(NodeId id) const { return sources_[static_cast<size_t>(id)]; }
+
+  void sort(Group& group) const;
+  // Those of a group that others, or the graph's outputs, need.
+  std::vector<NodeId> results_of(const Group& group) const;
+  // The group and what is free that it reads.
+  std::vector<NodeId> with_free(const Group& group) const;
+  // For carve_all: the groups, and a part for each output that is free.
+  std::vector<std::vector<NodeId>> parts_of(std::span<const Group> groups) const;
+
+ private:
+  const Graph& graph_;
+  std::vector<NodeId> order_;
+  std::vector<size_t> position_;              // by node
+  std::vector<bool> computes_;                // by node
+  std::vector<bool> is_result_;               // by node: an output, or read by an output that is free
+  std::vector<std::vector<NodeId>> sources_;  // by node
+  std::vector<std::vector<NodeId>> readers_;  // by node: what computes with it
+};
+
+// Whether a group can be one kernel.
+using Accepts = std::function<bool(const Group& group)>;
+
+// From every op on its own, merges groups that feed each other as long as `accepts` takes the union and no group comes
+// to need itself. Loops that differ in their result only are one group from the start.
+std::vector<Group> group(const Reads& reads, const Accepts& accepts);
 
 }  // namespace lumen::search

@@ -9,6 +9,7 @@
 #include "lumen/codegen/print_kernel.h"
 #include "lumen/ir/text.h"
 #include "lumen/kernel/contract.h"
+#include "lumen/search/estimate.h"
 #include "lumen/search/measure.h"
 
 namespace lumen::search {
@@ -45,32 +46,32 @@ Expected<ProgramKernel> make_kernel(const std::shared_ptr<const Graph>& body, co
   return ProgramKernel{body, LUMEN_TRY(print_kernel(*body, name, schedule, target)), schedule};
 }
 
-Tuner::Tuner(const cpu::Compiler& compiler, std::shared_ptr<cpu::ThreadPool> pool, TuningDb* db, DimValues dims,
-             std::vector<std::string> c_flags)
+Tuner::Tuner(const cpu::Compiler& compiler, std::shared_ptr<cpu::ThreadPool> pool, TuneOptions options)
     : compiler_(compiler),
       pool_(std::move(pool)),
-      db_(db),
-      dims_(std::move(dims)),
-      c_flags_(std::move(c_flags)),
+      options_(std::move(options)),
       target_(cpu::target_of(compiler.target())),
       fingerprint_(compiler.target().fingerprint()) {}
 
 std::string Tuner::shape_text(const Graph& body) const {
   std::string text = fmt::format("threads={}", pool_->threads());
-  for (const Expr& dim : body.dims()) text += fmt::format(" {}={}", dim.dim_name(), evaluate(dim, dims_).value());
+  for (const Expr& dim : body.dims())
+    text += fmt::format(" {}={}", dim.dim_name(), evaluate(dim, options_.dims).value());
   return text;
 }
 
 Expected<bool> Tuner::find(const std::string& text, const Graph& body, Tuned& found) const {
-  if (db_ == nullptr) return false;
+  if (options_.db == nullptr) return false;
   const std::string shape = shape_text(body);
-  for (const TuningEntry& entry : LUMEN_TRY(db_->find({fingerprint_, text, shape}))) {
+  for (const TuningEntry& entry : LUMEN_TRY(options_.db->find({fingerprint_, text, shape}))) {
     if (!print_kernel(body, "k", entry.schedule, target_).ok()) continue;  // of another version
     found = {entry.schedule, entry.seconds};
     return true;
   }
   return false;
 }
+
+double Tuner::estimated(const Graph& body) const { return estimate(body, options_.dims); }
 
 Expected<std::vector<Tuned>> Tuner::tune(std::span<const std::shared_ptr<const Graph>> bodies) {
   std::vector<std::string> texts;
@@ -82,6 +83,10 @@ Expected<std::vector<Tuned>> Tuner::tune(std::span<const std::shared_ptr<const G
     Expected<std::vector<std::string>> schedules = kernel_schedules(*body, target_);
     if (!schedules.ok()) {
       at->second = {"", kInterpretedSeconds};
+      continue;
+    }
+    if (!options_.measure) {
+      at->second = {schedules->front(), estimated(*body)};
       continue;
     }
     if (schedules->size() > kMostCandidates) schedules->resize(kMostCandidates);
@@ -102,7 +107,7 @@ Expected<void> Tuner::measure_all(std::vector<Open>& open) {
   }
   const std::vector<Program> spare = programs;  // in case one of them does not compile
   Expected<std::vector<std::unique_ptr<Executable>>> all =
-      cpu::make_executables(std::move(programs), compiler_, c_flags_, pool_);
+      cpu::make_executables(std::move(programs), compiler_, options_.c_flags, pool_);
   size_t next = 0;
   for (Open& each : open) {
     for (size_t k = 0; k < each.schedules.size(); ++k, ++next) {
@@ -111,13 +116,13 @@ Expected<void> Tuner::measure_all(std::vector<Open>& open) {
         each.kernels.push_back(std::move((*all)[next]));
         continue;
       }
-      auto one = cpu::make_executables({spare[next]}, compiler_, c_flags_, pool_);
+      auto one = cpu::make_executables({spare[next]}, compiler_, options_.c_flags, pool_);
       each.kernels.push_back(one.ok() ? std::move((*one)[0]) : nullptr);
       if (!one.ok()) each.problems.back() = one.diag().str();
     }
   }
   for (Open& each : open) {
-    Contest contest{{}, each.body.get(), dims_};
+    Contest contest{{}, each.body.get(), options_.dims};
     std::vector<std::string> schedules;
     for (size_t k = 0; k < each.kernels.size(); ++k) {
       if (each.kernels[k] == nullptr) {
@@ -157,7 +162,7 @@ Expected<void> Tuner::record(const Open& open, std::span<const std::string> sche
     entries.push_back(std::move(entry));
   }
   known_[open.text] = best;
-  return db_ == nullptr ? Expected<void>() : db_->put(entries);
+  return options_.db == nullptr ? Expected<void>() : options_.db->put(entries);
 }
 
 }  // namespace lumen::search

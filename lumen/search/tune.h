@@ -23,17 +23,24 @@ struct Tuned {
 Expected<ProgramKernel> make_kernel(const std::shared_ptr<const Graph>& body, const std::string& schedule,
                                     const Target& target);
 
+struct TuneOptions {
+  DimValues dims;                    // what symbolic dims are measured at
+  bool measure = true;               // else the first schedule is taken, and its time estimated
+  TuningDb* db = nullptr;            // null: everything is measured anew
+  std::vector<std::string> c_flags;  // for the C compiler
+};
+
 class Tuner {
  public:
-  // Symbolic dims are measured at `dims`. `db` may be null: then everything is measured anew.
-  Tuner(const cpu::Compiler& compiler, std::shared_ptr<cpu::ThreadPool> pool, TuningDb* db, DimValues dims,
-        std::vector<std::string> c_flags = {});
+  Tuner(const cpu::Compiler& compiler, std::shared_ptr<cpu::ThreadPool> pool, TuneOptions options);
 
   const Target& target() const { return target_; }
   int64_t measured() const { return measured_; }  // kernels, so far
 
   // One for each body. Bodies that are not known are compiled together and measured.
   Expected<std::vector<Tuned>> tune(std::span<const std::shared_ptr<const Graph>> bodies);
+  // Without measuring: a lower bound.
+  double estimated(const Graph& body) const;
 
  private:
   struct Open;  // a body that is not known
@@ -45,9 +52,7 @@ class Tuner {
 
   const cpu::Compiler& compiler_;
   std::shared_ptr<cpu::ThreadPool> pool_;
-  TuningDb* db_;
-  DimValues dims_;
-  std::vector<std::string> c_flags_;
+  TuneOptions options_;
   Target target_;
   std::string fingerprint_;
   std::map<std::string, Tuned> known_;  // by the text of the body

@@ -69,6 +69,7 @@ int run(const Options& options) {
   const CaseFile file = CaseFile::open(options.folder).value();
   CompileOptions compile_options = CompileOptions::from_flags();
   compile_options.c_flags = {"-O1", "-w"};
+  compile_options.measure = false;
   Tally tally;
   Progress progress("conformance", file.size());
   std::vector<Case> tests;
