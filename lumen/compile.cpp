@@ -27,8 +27,7 @@ Expected<std::shared_ptr<const Graph>> choose_program(const std::shared_ptr<cons
   return std::shared_ptr<const Graph>(rewritten.candidates[0].graph);
 }
 
-Expected<std::vector<std::unique_ptr<Executable>>> compile_for_cpu(const Graphs& graphs,
-                                                                   const CompileOptions& options) {
+Expected<std::vector<cpu::Binary>> compile_for_cpu(const Graphs& graphs, const CompileOptions& options) {
   const cpu::Compiler compiler = LUMEN_TRY(cpu::Compiler::find());
   std::optional<search::TuningDb> db;
   if (options.measure) db = LUMEN_TRY(search::TuningDb::open_default());
@@ -42,7 +41,7 @@ Expected<std::vector<std::unique_ptr<Executable>>> compile_for_cpu(const Graphs&
                              lowered.program.calls.size(), lowered.seconds * 1e6, tuner.measured()));
     programs.push_back(std::move(lowered.program));
   }
-  return cpu::make_executables(std::move(programs), compiler, options.c_flags);
+  return cpu::build(std::move(programs), compiler, options.c_flags);
 }
 
 }  // namespace
@@ -71,8 +70,10 @@ std::vector<Session> compile_all(std::span<const Graph* const> graphs, const Com
     for (const auto& graph : own) sessions.emplace_back(graph);
     return sessions;
   }
-  std::vector<std::unique_ptr<Executable>> executables = compile_for_cpu(own, options).value();
-  for (size_t k = 0; k < own.size(); ++k) sessions.emplace_back(own[k], std::move(executables[k]));
+  std::vector<cpu::Binary> binaries = compile_for_cpu(own, options).value();
+  for (size_t k = 0; k < own.size(); ++k) {
+    sessions.emplace_back(own[k], cpu::make_executable(std::move(binaries[k])).value());
+  }
   return sessions;
 }
 

@@ -208,10 +208,8 @@ std::shared_ptr<ThreadPool> shared_pool() {
   return pool;
 }
 
-Expected<std::vector<std::unique_ptr<Executable>>> make_executables(std::vector<Program> programs,
-                                                                    const Compiler& compiler,
-                                                                    const std::vector<std::string>& flags,
-                                                                    std::shared_ptr<ThreadPool> pool) {
+Expected<std::vector<Binary>> build(std::vector<Program> programs, const Compiler& compiler,
+                                    const std::vector<std::string>& flags) {
   std::map<std::string, std::string> texts;  // by name
   for (const Program& program : programs) {
     for (const ProgramKernel& kernel : program.kernels) {
@@ -228,13 +226,15 @@ Expected<std::vector<std::unique_ptr<Executable>>> make_executables(std::vector<
     options.flags.insert(options.flags.end(), flags.begin(), flags.end());
     library = LUMEN_TRY(compiler.compile(sources, options));
   }
-  std::vector<std::unique_ptr<Executable>> executables;
-  for (Program& program : programs) {
-    auto executable = std::make_unique<CpuExecutable>(std::move(program), pool);
-    LUMEN_TRY(executable->load(library));
-    executables.push_back(std::move(executable));
-  }
-  return executables;
+  std::vector<Binary> binaries;
+  for (Program& program : programs) binaries.push_back({std::move(program), library, compiler.target()});
+  return binaries;
+}
+
+Expected<std::unique_ptr<Executable>> make_executable(Binary binary, std::shared_ptr<ThreadPool> pool) {
+  auto executable = std::make_unique<CpuExecutable>(std::move(binary.program), std::move(pool));
+  LUMEN_TRY(executable->load(std::move(binary.library)));
+  return std::unique_ptr<Executable>(std::move(executable));
 }
 
 }  // namespace lumen::cpu
