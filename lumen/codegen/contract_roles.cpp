@@ -123,16 +123,27 @@ Expected<ContractRoles> contract_roles(const Graph& body) {
 Place place_of(const ContractRoles& roles, NodeId factor) {
   const Graph& graph = *roles.graph;
   const ElementWriter writer(graph, 0);
-  Place place{factor, 0, false};
+  Place place{factor, 0, true};
   std::vector<Expr> at = roles.at;
   while (graph[place.source].is<hlir::View>()) {
     const View& view = graph[place.source].as<hlir::View>().view;
     place.index = writer.place(view.index(), view.shape(), at);
-    place.guarded = place.guarded || view.has_guard();
     place.source = graph[place.source].operands[0];
+    place.certain = place.certain && !view.has_guard() && fits(view, graph[place.source].type.shape.numel());
     at = unflatten(place.index, writer.rename(graph[place.source].type.shape));
   }
   return place;
+}
+
+std::optional<PlainFactor> plain_factor(const ContractRoles& roles, NodeId factor, Role lane) {
+  const Place place = place_of(roles, factor);
+  const Graph& graph = *roles.graph;
+  if (!graph[place.source].is<Input>() || !place.certain) return std::nullopt;
+  const std::optional<Expr> along_lane = step_of(roles, place.index, lane);
+  const std::optional<Expr> along_sum = step_of(roles, place.index, Role::summed);
+  if (!along_lane || !along_sum) return std::nullopt;
+  const auto number = std::ranges::find(graph.inputs(), place.source) - graph.inputs().begin();
+  return PlainFactor{static_cast<size_t>(number), graph[place.source].type.dtype, place.index, *along_lane, *along_sum};
 }
 
 std::optional<Expr> step_of(const ContractRoles& roles, Expr index, Role role) {

@@ -40,11 +40,21 @@ Expected<ContractRoles> contract_roles(const Graph& body);
 
 // Where a factor, which is a chain of views, finds its element of an input.
 struct Place {
-  NodeId source{};  // what is left when the views are taken away
-  Expr index;       // flat, over i0, …, i3 and n0, n1, …
-  bool guarded = false;
+  NodeId source{};      // what is left when the views are taken away
+  Expr index;           // flat, over i0, …, i3 and n0, n1, …
+  bool certain = true;  // read wherever it is: no guard, nothing outside
 };
 Place place_of(const ContractRoles& roles, NodeId factor);
+
+// A factor that is an input seen through an affine view: the element at (i0, i1, i2, i3) is input number `input` at
+// `index`, which grows by `lane` with the row or column and by `summed` with the summed coordinate.
+struct PlainFactor {
+  size_t input = 0;
+  DType dtype{};
+  Expr index;
+  Expr lane, summed;
+};
+std::optional<PlainFactor> plain_factor(const ContractRoles& roles, NodeId factor, Role lane);
 
 // By how much `index` grows with the coordinate of a role: nothing when that depends on where it is. A role of extent 1
 // has step 0.

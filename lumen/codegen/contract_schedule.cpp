@@ -115,6 +115,14 @@ std::vector<ContractSchedule> contract_schedules(const Graph& body, const Target
   std::vector<ContractSchedule> schedules;
   if (const auto types = matrix_types(*roles, target)) schedules.push_back(matrix_schedule(*roles, *types));
   schedules.push_back(vector_schedule(*roles, target));
+  const size_t packed = schedules.size();
+  for (size_t k = 0; k < packed; ++k) {
+    for (int64_t direct = 1; direct <= 3; ++direct) {
+      ContractSchedule s = schedules[k];
+      s.direct = direct;
+      if (print_contract(body, "k", s, target).ok()) schedules.push_back(s);
+    }
+  }
   return schedules;
 }
 
