@@ -14,10 +14,12 @@ namespace {
 constexpr std::array kMethods = {std::pair{ContractMethod::gemm, std::string_view("gemm")},
                                  std::pair{ContractMethod::amx, std::string_view("amx")}};
 
-constexpr std::array kSizes = {
-    std::pair{std::string_view("mr"), &ContractSchedule::mr}, std::pair{std::string_view("nr"), &ContractSchedule::nr},
-    std::pair{std::string_view("kc"), &ContractSchedule::kc}, std::pair{std::string_view("mc"), &ContractSchedule::mc},
-    std::pair{std::string_view("nc"), &ContractSchedule::nc}};
+constexpr std::array kSizes = {std::pair{std::string_view("mr"), &ContractSchedule::mr},
+                               std::pair{std::string_view("nr"), &ContractSchedule::nr},
+                               std::pair{std::string_view("kc"), &ContractSchedule::kc},
+                               std::pair{std::string_view("mc"), &ContractSchedule::mc},
+                               std::pair{std::string_view("nc"), &ContractSchedule::nc},
+                               std::pair{std::string_view("direct"), &ContractSchedule::direct}};
 
 std::string_view next_word(std::string_view& text) {
   const std::string_view word = text.substr(0, text.find(' '));
