@@ -16,8 +16,10 @@
 namespace lumen {
 
 enum class ContractMethod : uint8_t {
-  gemm,  // register tiles of vectors, for every dtype
-  amx,   // tiles of the matrix unit: bf16 and 8-bit integers
+  gemm,   // register tiles of vectors, for every dtype
+  amx,    // tiles of the matrix unit: bf16 and 8-bit integers
+  dot,    // few rows: mr rows by nr columns, each one long sum
+  sweep,  // few rows: mr rows, kc summed coordinates over nc columns
 };
 
 // How a Contract runs: what does not change its meaning. Sizes are in elements.

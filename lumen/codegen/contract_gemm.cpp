@@ -13,11 +13,6 @@ namespace {
 
 std::string number(Expr e) { return "(int64_t)(" + print_c(e).text + ")"; }
 
-// Whether packed elements have the bits of those in memory.
-bool is_compute_type(DType dtype, bool narrow) {
-  return narrow || dtype == f32 || dtype == f64 || dtype == i32 || dtype == i64 || dtype == u32 || dtype == u64;
-}
-
 constexpr const char* kParameters = "in, out, dims";
 
 class GemmPrinter {
@@ -100,7 +95,7 @@ class GemmPrinter {
       }
       p.plain = plain_factor(roles_, factor, p.lane);
       const DType held = narrow ? narrow->dtype : roles_.dtype;
-      if (p.plain && (p.plain->dtype != held || !is_compute_type(held, narrow.has_value()))) p.plain.reset();
+      if (p.plain && (p.plain->dtype != held || !(narrow || is_held_as_stored(held)))) p.plain.reset();
       kernel.text += LUMEN_TRY(print_packing(roles_, p, kernel.faults));
     }
     return {};
@@ -243,10 +238,10 @@ bool is_direct(const ContractRoles& roles, NodeId factor, Role lane, const Contr
   if (lane == Role::row) {
     const bool rows_fit = !amx || (plain->summed == Expr(1) && *k % types.depth == 0);
     const DType held = amx ? narrow_factor(roles, factor)->dtype : roles.dtype;
-    return *extent >= s.mr && rows_fit && plain->dtype == held && is_compute_type(held, amx);
+    return *extent >= s.mr && rows_fit && plain->dtype == held && (amx || is_held_as_stored(held));
   }
   return !amx && *extent >= s.nr && plain->lane == Expr(1) && plain->dtype == roles.dtype &&
-         is_compute_type(roles.dtype, false);
+         is_held_as_stored(roles.dtype);
 }
 
 Expected<void> check_direct(const ContractRoles& roles, const ContractSchedule& s, const TileTypes& types) {

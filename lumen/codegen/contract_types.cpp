@@ -127,8 +127,13 @@ std::optional<NarrowFactor> narrow_factor(const ContractRoles& roles, NodeId fac
   return NarrowFactor{narrowed.graph(), *node, dtype, store_function(dtype)};
 }
 
+bool is_held_as_stored(DType dtype) {
+  return dtype == f32 || dtype == f64 || dtype == i32 || dtype == i64 || dtype == u32 || dtype == u64;
+}
+
 TileTypes vector_types(DType dtype) {
-  const std::string type(compute_type(dtype));
+  std::string type(compute_type(dtype));
+  if (type == "int32_t" || type == "int64_t") type = "u" + type;
   const bool wide = dtype == f64 || dtype == i64 || dtype == u64;
   return {type, type, wide ? 8 : 4, 1, 1, ""};
 }

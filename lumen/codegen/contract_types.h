@@ -17,7 +17,10 @@ struct NarrowFactor {
 // A factor that is bf16, i8 or u8, or was before a Cast; views may stand around the Cast. Nothing otherwise.
 std::optional<NarrowFactor> narrow_factor(const ContractRoles& roles, NodeId factor);
 
-// Of tiles of vectors: the compute type.
+// Whether elements in memory have the bits of compute_type().
+bool is_held_as_stored(DType dtype);
+
+// Of tiles of vectors: the compute type, unsigned for integers, whose sums wrap.
 TileTypes vector_types(DType dtype);
 // Of the matrix unit; nothing when the target has none for these factors.
 std::optional<TileTypes> matrix_types(const ContractRoles& roles, const Target& target);
