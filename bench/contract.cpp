@@ -2,6 +2,7 @@
 //
 //   mm f32 1 512 512 512 nt [schedule]      batch, m, n, k; nt: the right side is [n,k], nn: [k,n]
 //   conv f32 1 64 56 56 64 3 1 1 [schedule] images, channels, height, width, channels out, window, stride, padding
+//   drop                                    forgets the products made so far
 //   threads 2                               for the lines that follow
 //   amx                                     products per second of the matrix unit alone
 //   read                                    bytes per second of reading memory

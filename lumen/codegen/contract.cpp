@@ -8,7 +8,7 @@ namespace lumen {
 
 Expected<KernelText> print_contract(const Graph& body, const std::string& name, const ContractSchedule& schedule,
                                     const Target& target) {
-  const ContractRoles roles = LUMEN_TRY(contract_roles(body));
+  const ContractRoles roles = LUMEN_TRY(contract_roles(body, schedule.swap != 0));
   const bool skinny = schedule.method == ContractMethod::dot || schedule.method == ContractMethod::sweep;
   if (skinny) return print_skinny(body, roles, name, schedule);
   return print_gemm(body, roles, name, schedule, target);

@@ -23,9 +23,9 @@ class GemmPrinter {
     depth_ = ceil_div(roles.extent(Role::summed), types_.depth) * types_.depth;
     panels_ = ceil_div(roles.extent(Role::column), s_.nr);
     one_side_ = roles.extent(Role::batch) * panels_ * depth_ * s_.nr;
-    if ((s_.direct & 1) != 0) rows_ = plain_factor(roles, roles.rows, Role::row);
-    if ((s_.direct & 2) != 0) {
-      for (const NodeId factor : roles.columns) columns_.push_back(*plain_factor(roles, factor, Role::column));
+    if ((s_.direct & 1) != 0) rows_ = held(roles.rows, Role::row).plain;
+    for (const NodeId factor : roles.columns) {
+      if ((s_.direct & 2) != 0) columns_.push_back(*held(factor, Role::column).plain);
     }
   }
 
@@ -63,40 +63,35 @@ class GemmPrinter {
     return steps;
   }
 
-  Packing packing(NodeId factor, Role lane) const {
+  HeldFactor held(NodeId factor, Role lane) const {
+    return held_factor(roles_, factor, lane, s_.method == ContractMethod::amx);
+  }
+
+  Expected<std::string> packing(const std::string& function, NodeId factor, Role lane,
+                                std::vector<std::string>& faults) const {
+    const HeldFactor from = held(factor, lane);
     Packing p;
+    p.function = function;
+    p.graph = from.graph.get();
+    p.factor = from.node;
+    p.convert = from.convert;
+    p.plain = from.plain;
+    p.along_summed = from.along_summed;
     p.lane = lane;
     p.lanes = lane == Role::row ? s_.mr : s_.nr;
     p.group = types_.group;
     p.multiple = types_.depth;
     p.type = types_.packed;
     p.vector_bytes = target_.vector_bytes;
-    const std::optional<Expr> step = step_of(roles_, place_of(roles_, factor).index, Role::summed);
-    p.along_summed = step && *step == Expr(1);
-    p.graph = roles_.graph.get();
-    p.factor = factor;
     if (s_.method == ContractMethod::amx && lane == Role::row) p.depth = types_.depth;
-    return p;
+    return print_packing(roles_, p, faults);
   }
 
   Expected<void> print_packings(KernelText& kernel) {
-    for (size_t side = 0; side <= roles_.columns.size(); ++side) {
-      const bool rows = side == roles_.columns.size();
-      if (rows ? rows_.has_value() : !columns_.empty()) continue;
-      const NodeId factor = rows ? roles_.rows : roles_.columns[side];
-      Packing p = packing(factor, rows ? Role::row : Role::column);
-      p.function = rows ? name_ + "_rows" : fmt::format("{}_columns{}", name_, side);
-      std::optional<NarrowFactor> narrow;
-      if (s_.method == ContractMethod::amx) {
-        narrow = narrow_factor(roles_, factor);
-        p.graph = narrow->graph.get();
-        p.factor = narrow->node;
-        p.convert = narrow->convert;
-      }
-      p.plain = plain_factor(roles_, factor, p.lane);
-      const DType held = narrow ? narrow->dtype : roles_.dtype;
-      if (p.plain && (p.plain->dtype != held || !(narrow || is_held_as_stored(held)))) p.plain.reset();
-      kernel.text += LUMEN_TRY(print_packing(roles_, p, kernel.faults));
+    if (!rows_) kernel.text += LUMEN_TRY(packing(name_ + "_rows", roles_.rows, Role::row, kernel.faults));
+    for (size_t side = 0; side < roles_.columns.size() && columns_.empty(); ++side) {
+      kernel.text += LUMEN_TRY(
+          packing(fmt::format("{}_columns{}", name_, side), roles_.columns[side], Role::column, kernel.faults));
     }
     return {};
   }
@@ -228,30 +223,25 @@ class GemmPrinter {
   std::vector<PlainFactor> columns_;  // likewise
 };
 
-// Whether tiles can read a factor where it lies: whole tiles at constant steps, of elements as they are multiplied.
+// Whether tiles can read a factor where it lies: whole tiles at constant steps.
 bool is_direct(const ContractRoles& roles, NodeId factor, Role lane, const ContractSchedule& s,
                const TileTypes& types) {
-  const std::optional<PlainFactor> plain = plain_factor(roles, factor, lane);
+  const bool amx = s.method == ContractMethod::amx;
+  const std::optional<PlainFactor> plain = held_factor(roles, factor, lane, amx).plain;
   const std::optional<int64_t> extent = roles.extent(lane).constant(), k = roles.extent(Role::summed).constant();
   if (!plain || !extent || !k || !plain->lane.is_constant() || !plain->summed.is_constant()) return false;
-  const bool amx = s.method == ContractMethod::amx;
-  if (lane == Role::row) {
-    const bool rows_fit = !amx || (plain->summed == Expr(1) && *k % types.depth == 0);
-    const DType held = amx ? narrow_factor(roles, factor)->dtype : roles.dtype;
-    return *extent >= s.mr && rows_fit && plain->dtype == held && (amx || is_held_as_stored(held));
-  }
-  return !amx && *extent >= s.nr && plain->lane == Expr(1) && plain->dtype == roles.dtype &&
-         is_held_as_stored(roles.dtype);
+  if (lane == Role::column) return !amx && *extent >= s.nr && plain->lane == Expr(1);
+  return *extent >= s.mr && (!amx || (plain->summed == Expr(1) && *k % types.depth == 0));
 }
 
 Expected<void> check_direct(const ContractRoles& roles, const ContractSchedule& s, const TileTypes& types) {
   bool direct = (s.direct & 1) == 0 || is_direct(roles, roles.rows, Role::row, s, types);
   std::optional<Expr> step;  // one tile function serves all sides
   for (const NodeId factor : roles.columns) {
-    if ((s.direct & 2) == 0) continue;
-    direct = direct && is_direct(roles, factor, Role::column, s, types);
-    if (!direct) break;
-    const Expr own = plain_factor(roles, factor, Role::column)->summed;
+    if ((s.direct & 2) == 0 || !direct) continue;
+    direct = is_direct(roles, factor, Role::column, s, types);
+    if (!direct) continue;
+    const Expr own = held_factor(roles, factor, Role::column, false).plain->summed;
     direct = !step || *step == own;
     step = own;
   }

@@ -21,7 +21,8 @@ constexpr std::array kSizes = {std::pair{std::string_view("mr"), &ContractSchedu
                                std::pair{std::string_view("kc"), &ContractSchedule::kc},
                                std::pair{std::string_view("mc"), &ContractSchedule::mc},
                                std::pair{std::string_view("nc"), &ContractSchedule::nc},
-                               std::pair{std::string_view("direct"), &ContractSchedule::direct}};
+                               std::pair{std::string_view("direct"), &ContractSchedule::direct},
+                               std::pair{std::string_view("swap"), &ContractSchedule::swap}};
 
 std::string_view next_word(std::string_view& text) {
   const std::string_view word = text.substr(0, text.find(' '));
@@ -127,10 +128,9 @@ constexpr int64_t kFewRows = 16;
 void add_skinny(const ContractRoles& roles, std::vector<ContractSchedule>& schedules) {
   const auto [fewest, most] = bounds(roles.extent(Role::row));
   if (fewest > kFewRows) return;
-  const std::optional<Expr> step = step_of(roles, place_of(roles, roles.columns[0]).index, Role::summed);
   ContractSchedule s;
   s.mr = most <= 8 ? std::max<int64_t>(most, 1) : 4;
-  if (step && *step == Expr(1)) {
+  if (held_factor(roles, roles.columns[0], Role::column, false).along_summed) {
     s.method = ContractMethod::dot;
     s.nr = s.mr <= 2 ? 4 : 2;
     s.nc = 32;

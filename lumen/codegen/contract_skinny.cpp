@@ -18,12 +18,9 @@ class SkinnyPrinter {
       : body_(body), roles_(roles), name_(std::move(name)), s_(schedule), types_(vector_types(roles.dtype)) {
     rows_ = ceil_div(roles.extent(Role::row), s_.mr) * s_.mr;
     depth_ = roles.extent(Role::summed);
-    const std::optional<PlainFactor> plain = plain_factor(roles, roles.rows, Role::row);
+    const std::optional<PlainFactor> plain = held_factor(roles, roles.rows, Role::row, false).plain;
     const bool whole = rows_ == roles.extent(Role::row);
-    if (plain && whole && plain->dtype == roles.dtype && is_held_as_stored(plain->dtype) &&
-        (plain->summed == Expr(1) || plain->summed == Expr(0))) {
-      plain_ = plain;
-    }
+    if (plain && whole && (plain->summed == Expr(1) || plain->summed == Expr(0))) plain_ = plain;
   }
 
   Expected<KernelText> print() {
