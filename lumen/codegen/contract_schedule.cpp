@@ -12,12 +12,17 @@ namespace lumen {
 namespace {
 
 constexpr std::array kMethods = {std::pair{ContractMethod::gemm, std::string_view("gemm")},
-                                 std::pair{ContractMethod::amx, std::string_view("amx")}};
+                                 std::pair{ContractMethod::amx, std::string_view("amx")},
+                                 std::pair{ContractMethod::dot, std::string_view("dot")},
+                                 std::pair{ContractMethod::sweep, std::string_view("sweep")}};
 
-constexpr std::array kSizes = {
-    std::pair{std::string_view("mr"), &ContractSchedule::mr}, std::pair{std::string_view("nr"), &ContractSchedule::nr},
-    std::pair{std::string_view("kc"), &ContractSchedule::kc}, std::pair{std::string_view("mc"), &ContractSchedule::mc},
-    std::pair{std::string_view("nc"), &ContractSchedule::nc}};
+constexpr std::array kSizes = {std::pair{std::string_view("mr"), &ContractSchedule::mr},
+                               std::pair{std::string_view("nr"), &ContractSchedule::nr},
+                               std::pair{std::string_view("kc"), &ContractSchedule::kc},
+                               std::pair{std::string_view("mc"), &ContractSchedule::mc},
+                               std::pair{std::string_view("nc"), &ContractSchedule::nc},
+                               std::pair{std::string_view("direct"), &ContractSchedule::direct},
+                               std::pair{std::string_view("swap"), &ContractSchedule::swap}};
 
 std::string_view next_word(std::string_view& text) {
   const std::string_view word = text.substr(0, text.find(' '));
@@ -96,7 +101,7 @@ ContractSchedule vector_schedule(const ContractRoles& roles, const Target& targe
   ContractSchedule s;
   s.mr = even_piece(roles.extent(Role::row), size.rows, 1);
   s.nr = even_piece(roles.extent(Role::column), size.vectors * lanes, lanes);
-  return blocked(s, roles, types.depth, 112, 512, 320);
+  return blocked(s, roles, types.depth, 56, 512, 512);
 }
 
 ContractSchedule matrix_schedule(const ContractRoles& roles, const TileTypes& types) {
@@ -109,12 +114,59 @@ ContractSchedule matrix_schedule(const ContractRoles& roles, const TileTypes& ty
 
 }  // namespace
 
+namespace {
+
+// The fewest and the most that an axis can have.
+std::pair<int64_t, int64_t> bounds(Expr extent) {
+  if (const auto constant = extent.constant()) return {*constant, *constant};
+  if (extent.kind() == ExprKind::dim) return extent.dim_bounds();
+  return {0, INT64_MAX};
+}
+
+constexpr int64_t kFewRows = 16;
+
+void add_skinny(const ContractRoles& roles, std::vector<ContractSchedule>& schedules) {
+  const auto [fewest, most] = bounds(roles.extent(Role::row));
+  if (fewest > kFewRows) return;
+  ContractSchedule s;
+  s.mr = most <= 8 ? std::max<int64_t>(most, 1) : 4;
+  if (held_factor(roles, roles.columns[0], Role::column, false).along_summed) {
+    s.method = ContractMethod::dot;
+    s.nr = s.mr <= 2 ? 4 : 2;
+    s.nc = 32;
+  } else {
+    s.method = ContractMethod::sweep;
+    s.kc = s.mr <= 2 ? 8 : 4;
+    s.nc = 512;
+  }
+  schedules.push_back(s);
+}
+
+void add_direct(const Graph& body, const Target& target, std::vector<ContractSchedule>& schedules,
+                const ContractSchedule& packed) {
+  for (int64_t direct = 1; direct <= 3; ++direct) {
+    ContractSchedule s = packed;
+    s.direct = direct;
+    if (print_contract(body, "k", s, target).ok()) schedules.push_back(s);
+  }
+}
+
+}  // namespace
+
 std::vector<ContractSchedule> contract_schedules(const Graph& body, const Target& target) {
   const Expected<ContractRoles> roles = contract_roles(body);
   if (!roles.ok()) return {};
   std::vector<ContractSchedule> schedules;
-  if (const auto types = matrix_types(*roles, target)) schedules.push_back(matrix_schedule(*roles, *types));
-  schedules.push_back(vector_schedule(*roles, target));
+  if (bounds(roles->extent(Role::row)).second <= kFewRows) add_skinny(*roles, schedules);
+  if (const auto types = matrix_types(*roles, target)) {
+    const ContractSchedule packed = matrix_schedule(*roles, *types);
+    schedules.push_back(packed);
+    add_direct(body, target, schedules, packed);
+  }
+  const ContractSchedule packed = vector_schedule(*roles, target);
+  schedules.push_back(packed);
+  add_direct(body, target, schedules, packed);
+  if (bounds(roles->extent(Role::row)).second > kFewRows) add_skinny(*roles, schedules);
   return schedules;
 }
 

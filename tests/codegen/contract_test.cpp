@@ -241,7 +241,7 @@ TEST(Contract, says_what_it_cannot_do) {
 }
 
 TEST(Contract, schedules_are_lines_of_text) {
-  const std::string line = "gemm mr=14 nr=32 kc=256 mc=112 nc=512";
+  const std::string line = "gemm mr=14 nr=32 kc=256 mc=112 nc=512 direct=3";
   EXPECT_EQ(ContractSchedule::parse(line).value().str(), line);
   for (const char* wrong : {"", "gem mr=1", "gemm mr=", "gemm mr=x", "gemm zr=1", "gemm mr=1x"}) {
     EXPECT_FALSE(ContractSchedule::parse(wrong).ok()) << wrong;
