@@ -8,6 +8,7 @@
 #include "lumen/codegen/element_ops.h"
 #include "lumen/codegen/scalar.h"
 #include "lumen/hlir/binary.h"
+#include "lumen/hlir/cast.h"
 #include "lumen/hlir/indexing.h"
 #include "lumen/hlir/leaves.h"
 #include "lumen/hlir/view.h"
@@ -143,6 +144,7 @@ std::string ElementWriter::make(NodeId id, std::span<const Expr> at) {
   if (node.is<Input>()) return load(id, rename(node.type.shape).flat_index(at));
   if (node.is<hlir::View>()) return read_view(id, at);
   if (node.is<hlir::Gather>()) return read_gather(id, at);
+  if (node.is<hlir::Bitcast>()) return read_bitcast(id, at);
   if (node.is<hlir::Iota>()) {
     const hlir::Iota& iota = node.as<hlir::Iota>();
     const std::string text = index(place(iota.value, iota.shape, at));

@@ -79,6 +79,7 @@ class ElementWriter {
   std::string load(NodeId input, Expr flat);
   std::string read_view(NodeId node, std::span<const Expr> at);
   std::string read_gather(NodeId node, std::span<const Expr> at);
+  std::string read_bitcast(NodeId node, std::span<const Expr> at);
   std::string element_of(NodeId source, Expr flat);
   std::string apply(const Node& node, std::span<const std::string> operands);
   std::string keep(DType dtype, const std::string& text);

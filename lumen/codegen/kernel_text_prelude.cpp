@@ -80,6 +80,26 @@ LUMEN_FN float lumen_inf_f32(void) { return lumen_from_bits_f32(0x7f800000u); }
 LUMEN_FN double lumen_inf_f64(void) { return lumen_from_bits_f64(0x7ff0000000000000ull); }
 LUMEN_FN float lumen_nan_f32(void) { return lumen_from_bits_f32(0x7fc00000u); }
 LUMEN_FN double lumen_nan_f64(void) { return lumen_from_bits_f64(0x7ff8000000000000ull); }
+// To f32 with the last bit set where bits were lost: what is then rounded to fewer bits is rounded as if once.
+LUMEN_FN float lumen_odd_f64(double x) {
+  const float nearest = (float)x;
+  const double back = (double)nearest;
+  const uint32_t past = lumen_abs_f64(back) > lumen_abs_f64(x);
+  const uint32_t odd = (lumen_bits_f32(nearest) - past) | 1u;
+  return (back == x) | (x != x) ? nearest : lumen_from_bits_f32(odd);
+}
+// The same to f64, for magnitudes of more than 53 bits.
+LUMEN_FN double lumen_odd_u64(uint64_t x) {
+  const uint64_t high = (x >> 11) | ((x & 0x7ffu) != 0);
+  return x >> 53 ? (double)high * 2048.0 : (double)x;
+}
+LUMEN_FN double lumen_odd_i64(int64_t x) {
+  return x < 0 ? -lumen_odd_u64(0 - (uint64_t)x) : lumen_odd_u64((uint64_t)x);
+}
+// To the left, or to the right by less than nothing.
+LUMEN_FN uint64_t lumen_place_bits(uint64_t x, int64_t shift) {
+  return shift >= 64 ? 0 : shift >= 0 ? x << shift : x >> -shift;
+}
 LUMEN_FN int64_t lumen_min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
 // Towards zero, saturating, NaN gives 0. `end` is the first number too large, `most` the largest integer.
 LUMEN_FN int64_t lumen_to_i64(double x, double end, int64_t most) {
