@@ -36,6 +36,11 @@ std::vector<Sample> function_samples();
 // Attention in its spellings.
 std::vector<Sample> attention_samples();
 // One block of a transformer: norm, q/k/v, rope, causal attention, projection, residual, norm, swiglu.
-Sample transformer_block(int64_t width, int64_t heads, int64_t kv_heads, int64_t hidden, Expr seq, DType dtype);
+struct BlockSize {
+  int64_t heads = 4, kv_heads = 2, head = 8, hidden = 24;
+  int64_t seq = 5;
+  int64_t max_seq = 0;  // the number of tokens is a dim up to this; 0: it is `seq`
+};
+Sample transformer_block(const BlockSize& size, DType dtype);
 
 }  // namespace lumen::testing
