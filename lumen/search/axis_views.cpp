@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lumen/ir/expr_prove.h"
 #include "lumen/ir/view_parts.h"
 
 namespace lumen {
@@ -33,6 +34,7 @@ std::optional<View> without_dims(View v, int64_t first, int64_t count) {
   if (first < 0 || first + count > shape.rank()) return std::nullopt;
   for (int64_t k = first; k < first + count; ++k) {
     const Expr gone = coordinate(k, shape[k]);
+    if (!prove_positive(shape[k])) return std::nullopt;
     if (!gone.is_constant() && (depends_on(v.index(), gone) || depends_on(v.guard(), gone))) return std::nullopt;
   }
   const auto moved = renumbered(shape, first + count, count);

@@ -8,7 +8,8 @@
 
 namespace lumen {
 
-// v without `count` dims from `first` on; nothing when it depends on one of them or there is no such dim.
+// v without `count` dims from `first` on. Nothing when it depends on one of them, when there is no such dim, or when
+// one may be empty: then v need not read anything that is there.
 std::optional<View> without_dims(View v, int64_t first, int64_t count);
 
 // v with dim `axis` moved to position `to` (of the result).

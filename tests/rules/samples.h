@@ -33,6 +33,7 @@ std::vector<HostTensor> run_expanded(const Graph& graph, const std::vector<HostT
 
 // Functions of the frontend and compositions of them, small and with odd sizes.
 std::vector<Sample> function_samples();
+std::vector<Sample> elementwise_samples();
 // Attention in its spellings.
 std::vector<Sample> attention_samples();
 // One block of a transformer: norm, q/k/v, rope, causal attention, projection, residual, norm, swiglu.
