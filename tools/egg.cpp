@@ -9,7 +9,7 @@
 #include "lumen/egraph/lang/program.h"
 #include "lumen/egraph/report/html.h"
 #include "lumen/egraph/report/json.h"
-#include "lumen/import/file.h"
+#include "lumen/base/file.h"
 #include "tools/commands.h"
 #include "tools/files.h"
 

@@ -21,6 +21,8 @@ constexpr size_t kMostCandidates = 6;
 // What interpreting costs, about: enough that no kernel loses against it.
 constexpr double kInterpretedSeconds = 1;
 
+}  // namespace
+
 Expected<Program> alone(ProgramKernel kernel) {
   const std::shared_ptr<const Graph> body = kernel.body;
   Carved carved{body, {body->inputs().begin(), body->inputs().end()}, {}};
@@ -28,8 +30,6 @@ Expected<Program> alone(ProgramKernel kernel) {
   const uint32_t kernel_of[] = {0};
   return make_program(body, std::span(&carved, 1), {std::move(kernel)}, kernel_of);
 }
-
-}  // namespace
 
 struct Tuner::Open {
   std::string text;
