@@ -73,9 +73,8 @@ Expected<void> plan_program(Program& program) {
   std::vector<Lifetime> planned;
   for (uint32_t value = 0; value < program.values.size(); ++value) {
     if (!inner[value]) continue;
-    const TensorType& type = program.values[value];
-    const Expected<int64_t> numel = evaluate(type.shape.numel(), dims);
-    lives[value].bytes = numel.ok() && *numel >= 0 ? storage_bytes(type.dtype, *numel) : 0;
+    const Expected<int64_t> bytes = program.values[value].bytes(dims);
+    lives[value].bytes = bytes.ok() ? *bytes : 0;
     program.inner.push_back(value);
     planned.push_back(lives[value]);
   }

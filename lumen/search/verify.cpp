@@ -44,23 +44,17 @@ struct Tensors {
   std::vector<void*> wanted, got;
 };
 
-Expected<int64_t> bytes_of(const TensorType& type, const DimValues& dims) {
-  int64_t numel = 1;
-  for (const int64_t dim : LUMEN_TRY(type.shape.evaluate(dims))) numel *= dim;
-  return storage_bytes(type.dtype, numel);
-}
-
 Expected<Tensors> make_tensors(const Graph& graph, const DimValues& dims) {
   Tensors tensors;
   for (const NodeId id : graph.inputs()) {
-    Buffer& buffer = tensors.buffers.emplace_back(LUMEN_TRY(bytes_of(graph[id].type, dims)));
+    Buffer& buffer = tensors.buffers.emplace_back(LUMEN_TRY(graph[id].type.bytes(dims)));
     const auto seed = static_cast<int64_t>(tensors.buffers.size());
     fill_random(graph[id].type.dtype, {buffer.data(), static_cast<size_t>(buffer.bytes())}, seed);
     tensors.inputs.push_back(buffer.data());
   }
   for (std::vector<void*>* side : {&tensors.wanted, &tensors.got}) {
     for (const Output& output : graph.outputs()) {
-      Buffer& buffer = tensors.buffers.emplace_back(LUMEN_TRY(bytes_of(graph[output.value].type, dims)));
+      Buffer& buffer = tensors.buffers.emplace_back(LUMEN_TRY(graph[output.value].type.bytes(dims)));
       std::fill_n(buffer.data(), buffer.bytes(), std::byte{0xa5});
       side->push_back(buffer.data());
     }

@@ -70,11 +70,7 @@ class CpuExecutable : public Executable {
     DimValues named;
     for (size_t k = 0; k < dims.size(); ++k) named.set(program_.graph->dims()[k].dim_name(), dims[k]);
     bytes_.clear();
-    for (const TensorType& type : program_.values) {
-      int64_t numel = 1;
-      for (const int64_t dim : LUMEN_TRY(type.shape.evaluate(named))) numel *= dim;
-      bytes_.push_back(storage_bytes(type.dtype, numel));
-    }
+    for (const TensorType& type : program_.values) bytes_.push_back(LUMEN_TRY(type.bytes(named)));
     calls_.assign(program_.calls.size(), {});
     std::vector<int64_t> sizes;
     for (const uint32_t value : program_.inner) sizes.push_back(bytes_[value]);
