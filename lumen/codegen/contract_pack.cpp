@@ -100,7 +100,8 @@ class PackPrinter {
   // One summed coordinate after the other, all lanes of it.
   std::string lanes_loop() const {
     return fmt::format(
-        "  for (int64_t k = 0; k < {padded}; ++k) {{\n"
+        "  int64_t k = 0;\n{groups}"
+        "  for (; k < {padded}; ++k) {{\n"
         "    {T}* const put = to + (k / {g} * {P}) * {g} + k % {g};\n"
         "    const int64_t i3 = k0 + k, have = i3 < k1 ? count : 0;\n"
         "    LUMEN_ELEMENTS(l, have) {{\n"
@@ -109,9 +110,29 @@ class PackPrinter {
         "    }}\n"
         "    for (int64_t l = have; l < {P}; ++l) put[l * {g}] = 0;\n"
         "  }}\n",
-        fmt::arg("padded", padded()), fmt::arg("T", packing_.type), fmt::arg("g", packing_.group),
-        fmt::arg("P", packing_.lanes), fmt::arg("i", i_), fmt::arg("text", writer_.text()),
-        fmt::arg("element", element_));
+        fmt::arg("groups", packing_.group > 1 ? groups_loop() : ""), fmt::arg("padded", padded()),
+        fmt::arg("T", packing_.type), fmt::arg("g", packing_.group), fmt::arg("P", packing_.lanes), fmt::arg("i", i_),
+        fmt::arg("text", writer_.text()), fmt::arg("element", element_));
+  }
+
+  // Whole groups: the elements of a lane are put together in a register, which compilers see how to do for many lanes.
+  std::string groups_loop() const {
+    std::string parts;
+    for (int64_t e = 0; e < packing_.group; ++e) {
+      parts += fmt::format(
+          "        {{\n        const int64_t i3 = k0 + k + {};\n{}        all |= (uint32_t)({}){} << {};\n        }}\n",
+          e, writer_.text(), packing_.type, element_, e * 32 / packing_.group);
+    }
+    return fmt::format(
+        "  for (; k + {g} <= k1 - k0; k += {g}) {{\n"
+        "    uint32_t* const put = (uint32_t*)to + k / {g} * {P};\n"
+        "    LUMEN_ELEMENTS(l, count) {{\n"
+        "        const int64_t {i} = first + l;\n        uint32_t all = 0;\n{parts}"
+        "        put[l] = all;\n"
+        "    }}\n"
+        "    for (int64_t l = count; l < {P}; ++l) put[l] = 0;\n"
+        "  }}\n",
+        fmt::arg("g", packing_.group), fmt::arg("P", packing_.lanes), fmt::arg("i", i_), fmt::arg("parts", parts));
   }
 
   std::string exchanged_loop() const {
