@@ -22,6 +22,7 @@ constexpr std::array kSizes = {std::pair{std::string_view("mr"), &ContractSchedu
                                std::pair{std::string_view("mc"), &ContractSchedule::mc},
                                std::pair{std::string_view("nc"), &ContractSchedule::nc},
                                std::pair{std::string_view("direct"), &ContractSchedule::direct},
+                               std::pair{std::string_view("own"), &ContractSchedule::own},
                                std::pair{std::string_view("swap"), &ContractSchedule::swap}};
 
 std::string_view next_word(std::string_view& text) {
@@ -172,6 +173,21 @@ void add_direct(const Graph& body, const Target& target, std::vector<ContractSch
   schedules.push_back(packed);
 }
 
+// One block has all rows: then packing columns for each block is packing them once, and they stay near.
+void add_own(const Graph& body, const ContractRoles& roles, const Target& target,
+             std::vector<ContractSchedule>& schedules, ContractSchedule s) {
+  const std::optional<int64_t> rows = roles.extent(Role::row).constant();
+  constexpr int64_t kMostRows = 256;
+  if (!rows || *rows > kMostRows) return;
+  s.own = 1;
+  s.mc = round_up(std::max<int64_t>(*rows, 1), s.mr);
+  s.nc = even_piece(roles.extent(Role::column), std::max<int64_t>(128 / s.nr, 1) * s.nr, s.nr);
+  for (int64_t direct = 1; direct >= 0; --direct) {
+    s.direct = direct;
+    if (print_contract(body, "k", s, target).ok()) schedules.push_back(s);
+  }
+}
+
 }  // namespace
 
 std::vector<ContractSchedule> contract_schedules(const Graph& body, const Target& target) {
@@ -182,8 +198,14 @@ std::vector<ContractSchedule> contract_schedules(const Graph& body, const Target
   const std::optional<TileTypes> types = matrix_types(*roles, target);
   if (few && types && !(roles->extent(Role::row) == Expr(1))) add_swapped(body, target, *types, schedules);
   if (few) add_skinny(*roles, schedules);
-  if (types) add_direct(body, target, schedules, matrix_schedule(*roles, *types));
-  for (const ContractSchedule& s : vector_schedules(*roles, target)) add_direct(body, target, schedules, s);
+  if (types) {
+    const ContractSchedule s = matrix_schedule(*roles, *types);
+    add_own(body, *roles, target, schedules, s);
+    add_direct(body, target, schedules, s);
+  }
+  const std::vector<ContractSchedule> vectors = vector_schedules(*roles, target);
+  add_own(body, *roles, target, schedules, vectors[0]);
+  for (const ContractSchedule& s : vectors) add_direct(body, target, schedules, s);
   if (!few) add_skinny(*roles, schedules);
   return schedules;
 }

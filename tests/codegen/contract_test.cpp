@@ -92,7 +92,7 @@ void add_product(ContractCases& cases, TensorType a, std::string_view a_dims, Te
 }
 
 TEST(Contract, multiplies_every_layout) {
-  ContractCases cases(20);
+  ContractCases cases(6);
   add_product(cases, {f32, {37, 70}}, "mk", {f32, {70, 45}}, "kn", "mn");
   add_product(cases, {f32, {37, 70}}, "mk", {f32, {45, 70}}, "nk", "mn");
   add_product(cases, {f32, {70, 37}}, "km", {f32, {70, 45}}, "kn", "mn");
@@ -110,7 +110,7 @@ TEST(Contract, multiplies_every_layout) {
 
 TEST(Contract, multiplies_every_size) {
   ContractCases cases;
-  for (const int64_t m : {0, 1, 15, 33}) {
+  for (const int64_t m : {0, 1, 33}) {
     for (const int64_t n : {0, 1, 65}) {
       for (const int64_t k : {0, 1, 67}) add_product(cases, {f32, {m, k}}, "mk", {f32, {n, k}}, "nk", "mn");
     }
