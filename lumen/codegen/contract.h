@@ -29,6 +29,7 @@ struct ContractSchedule {
   int64_t kc = 0;          // products that are summed before a tile is put away
   int64_t mc = 0, nc = 0;  // one piece of work: a block of the result
   int64_t direct = 0;      // 1: rows are read where they lie, 2: columns are, 3: both; they are not packed then
+  int64_t own = 0;         // 1: columns are packed for each block anew, a panel before it is used
   int64_t swap = 0;        // 1: the last dim of the result is a row
 
   bool operator==(const ContractSchedule&) const = default;

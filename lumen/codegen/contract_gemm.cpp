@@ -38,7 +38,7 @@ class GemmPrinter {
     const StorePlan store{name_ + "_store", types_.sum, s_.nr};
     kernel.text += LUMEN_TRY(print_store(body_, roles_, store, kernel.faults));
     const Expr sides = static_cast<int64_t>(roles_.columns.size());
-    if (columns_.empty()) {
+    if (columns_.empty() && s_.own == 0) {
       kernel.text += pack_step();
       kernel.steps.push_back({name_ + "_pack", sides * roles_.extent(Role::batch) * panels_});
       kernel.scratch = sides * one_side_ * element_bytes();
@@ -131,6 +131,10 @@ class GemmPrinter {
         "  const {0}* const packed = (const {0}*)out[{6}];\n",
         types_.packed, rows_ ? 1 : s_.mc * s_.kc, types_.sum, roles_.columns.size(), tiles, s_.mr * s_.nr,
         body_.outputs().size());
+    if (s_.own != 0) {
+      text += fmt::format("  {} columns[{}][{}] __attribute__((aligned(64)));\n", types_.packed, roles_.columns.size(),
+                          s_.kc * s_.nr);
+    }
     if (grain_of(body_) != 1) text += fmt::format("  begin = 0, end = end > 0 ? {} : 0;\n", number(blocks()));
     text += "  int64_t held = -1;\n  LUMEN_ROWS(row) {\n" + block_place() + block_loop() + "  }\n";
     if (amx) text += amx_end();
@@ -160,6 +164,17 @@ class GemmPrinter {
         fmt::arg("f", name_), fmt::arg("p", kParameters));
   }
 
+  std::string own_panels() const {
+    std::string text;
+    for (size_t side = 0; side < roles_.columns.size() && s_.own != 0; ++side) {
+      text += fmt::format(
+          "        found = {0}_columns{1}({2}, columns[{1}], i0, c, k0, k1);\n"
+          "        fault = found > fault ? found : fault;\n",
+          name_, side, kParameters);
+    }
+    return text;
+  }
+
   // Where a tile's rows and columns are. Read where they lie, the last ones of an axis are those of a whole tile, of
   // which some were done before.
   std::string tile_place() const {
@@ -173,13 +188,35 @@ class GemmPrinter {
     text += rows_ ? fmt::format("(const {}*)a{} + {};\n", types_.packed, rows_->input, print_c(rows_->index).text)
                   : "rows + (m - m0) * depth;\n";
     for (size_t side = 0; side < roles_.columns.size(); ++side) {
-      text += fmt::format("        const {}* const b{} = ", types_.packed, side);
-      text += columns_.empty() ? fmt::format("packed + {} * {} + (i0 * {} + c / {}) * {} * {} + k0 * {};\n", side,
-                                             number(one_side_), number(panels_), s_.nr, number(depth_), s_.nr, s_.nr)
-                               : fmt::format("(const {}*)a{} + {};\n", types_.packed, columns_[side].input,
-                                             print_c(columns_[side].index).text);
+      text += fmt::format("        const {}* const b{} = {};\n", types_.packed, side, column_place(side));
     }
     return text;
+  }
+
+  std::string column_place(size_t side) const {
+    if (s_.own != 0) return fmt::format("columns[{}]", side);
+    if (!columns_.empty()) {
+      const PlainFactor& plain = columns_[side];
+      return fmt::format("(const {}*)a{} + {}", types_.packed, plain.input, print_c(plain.index).text);
+    }
+    return fmt::format("packed + {0} * {1} + (i0 * {2} + c / {3}) * {4} * {3} + k0 * {3}", side, number(one_side_),
+                       number(panels_), s_.nr, number(depth_));
+  }
+
+  // The sums themselves are the only output, and lie along columns: whole tiles are stored by the tile function.
+  bool stores_whole_tiles() const {
+    const Expr index = roles_.result.flat_index(roles_.at_result());
+    const std::optional<Expr> along = step_of(roles_, index, Role::column), down = step_of(roles_, index, Role::row);
+    return in_one_go() && body_.outputs().size() == 1 && roles_.contracts.size() == 1 && along && *along == Expr(1) &&
+           down && roles_.graph->outputs()[0].value == roles_.contracts[0] && is_held_as_stored(roles_.dtype);
+  }
+
+  std::string whole_tile() const {
+    const Expr index = roles_.result.flat_index(roles_.at_result());
+    return fmt::format(
+        "        if (m + {} <= m1 && c + {} <= c1) {{\n"
+        "          {}_tile(depth, a, b0, ({}*)r0 + {}, {}, 1);\n          continue;\n        }}\n",
+        s_.mr, s_.nr, name_, types_.sum, print_c(index).text, number(*step_of(roles_, index, Role::row)));
   }
 
   // A sum of nothing is a tile of zeros, so the loop runs once.
@@ -191,19 +228,21 @@ class GemmPrinter {
         "    int64_t k0 = 0;\n    do {{\n"
         "      const int64_t k1 = k0 + {kc} < {K} ? k0 + {kc} : {K};\n"
         "      const int64_t depth = (k1 - k0 + {D} - 1) / {D} * {D};\n{rows}"
-        "      for (int64_t c = c0; c < c1; c += {nr}) for (int64_t m = m0; m < m1; m += {mr}) {{\n"
+        "      for (int64_t c = c0; c < c1; c += {nr}) {{\n{own}      for (int64_t m = m0; m < m1; m += {mr}) {{\n"
         "        const int64_t tile = {tile};\n{place}",
         fmt::arg("kc", s_.kc), fmt::arg("K", K), fmt::arg("D", types_.depth), fmt::arg("mr", s_.mr),
-        fmt::arg("nr", s_.nr), fmt::arg("rows", rows_loop()), fmt::arg("tile", tile), fmt::arg("place", tile_place()));
+        fmt::arg("nr", s_.nr), fmt::arg("rows", rows_loop()), fmt::arg("own", own_panels()), fmt::arg("tile", tile),
+        fmt::arg("place", tile_place()));
+    if (stores_whole_tiles()) text += whole_tile();
     std::string tiles;
     for (size_t side = 0; side < roles_.columns.size(); ++side) {
-      text += fmt::format("        {0}_tile(depth, a, b{1}, sums[{1}][tile], k0 == 0);\n", name_, side);
+      text += fmt::format("        {0}_tile(depth, a, b{1}, sums[{1}][tile], {2}, k0 == 0);\n", name_, side, s_.nr);
       tiles += fmt::format(", sums[{}][tile] + (m - i1) * {} + (c - i2)", side, s_.nr);
     }
     text += fmt::format(
         "        if (k1 == {K}) {{\n"
         "          found = {f}_store({p}, i0, m, m1 - m < {mr} ? m1 - m : {mr}, c, c1 - c < {nr} ? c1 - c : {nr}{t});\n"
-        "          fault = found > fault ? found : fault;\n        }}\n      }}\n"
+        "          fault = found > fault ? found : fault;\n        }}\n      }}\n      }}\n"
         "      k0 = k1;\n    }} while (k0 < {K});\n",
         fmt::arg("K", K), fmt::arg("f", name_), fmt::arg("p", kParameters), fmt::arg("mr", s_.mr),
         fmt::arg("nr", s_.nr), fmt::arg("t", tiles));
@@ -245,6 +284,7 @@ Expected<void> check_direct(const ContractRoles& roles, const ContractSchedule& 
     direct = !step || *step == own;
     step = own;
   }
+  if (s.own != 0 && (s.direct & 2) != 0) direct = false;
   if (direct) return {};
   return error(fmt::format("an operand cannot be read where it lies, as the schedule \"{}\" wants", s.str()));
 }

@@ -50,6 +50,10 @@ class PackPrinter {
       : roles_(roles), packing_(packing), writer_(*packing.graph, 8) {
     element_ = packing.convert + "(" + writer_.value(packing.factor, roles.at) + ")";
     i_ = packing.lane == Role::row ? "i1" : "i2";
+    if (writer_.divisions() == 0 || roles.widths[static_cast<size_t>(packing.lane)] == Expr(1)) return;
+    ElementWriter split(*packing.graph, 8);
+    split_element_ = packing.convert + "(" + split.value(packing.factor, split_coordinates(roles, packing.lane)) + ")";
+    split_text_ = split.text();
   }
 
   Expected<std::string> print(std::vector<std::string>& faults) {
@@ -100,18 +104,45 @@ class PackPrinter {
   // One summed coordinate after the other, all lanes of it.
   std::string lanes_loop() const {
     return fmt::format(
-        "  for (int64_t k = 0; k < {padded}; ++k) {{\n"
+        "  int64_t k = 0;\n{groups}"
+        "  for (; k < {padded}; ++k) {{\n"
         "    {T}* const put = to + (k / {g} * {P}) * {g} + k % {g};\n"
-        "    const int64_t i3 = k0 + k, have = i3 < k1 ? count : 0;\n"
-        "    LUMEN_ELEMENTS(l, have) {{\n"
-        "        const int64_t {i} = first + l;\n{text}"
-        "        put[l * {g}] = {element};\n"
-        "    }}\n"
+        "    const int64_t i3 = k0 + k, have = i3 < k1 ? count : 0;\n{lanes}"
         "    for (int64_t l = have; l < {P}; ++l) put[l * {g}] = 0;\n"
         "  }}\n",
+        fmt::arg("groups", packing_.group > 1 && split_element_.empty() ? groups_loop() : ""),
         fmt::arg("padded", padded()), fmt::arg("T", packing_.type), fmt::arg("g", packing_.group),
-        fmt::arg("P", packing_.lanes), fmt::arg("i", i_), fmt::arg("text", writer_.text()),
-        fmt::arg("element", element_));
+        fmt::arg("P", packing_.lanes), fmt::arg("lanes", lane_loop()));
+  }
+
+  // Where coordinates divide along the lanes, they do so once for each run.
+  std::string lane_loop() const {
+    const std::string put = fmt::format("        put[l * {}] = ", packing_.group);
+    if (!split_element_.empty()) {
+      return loop_in_runs(roles_, packing_.lane, "first", "have", split_text_ + put + split_element_ + ";\n");
+    }
+    return fmt::format("    LUMEN_ELEMENTS(l, have) {{\n        const int64_t {} = first + l;\n{}{}{};\n    }}\n", i_,
+                       writer_.text(), put, element_);
+  }
+
+  // Whole groups: the elements of a lane are put together in a register, which compilers see how to do for many lanes.
+  std::string groups_loop() const {
+    std::string parts;
+    for (int64_t e = 0; e < packing_.group; ++e) {
+      parts += fmt::format(
+          "        {{\n        const int64_t i3 = k0 + k + {};\n{}        all |= (uint32_t)({}){} << {};\n        }}\n",
+          e, writer_.text(), packing_.type, element_, e * 32 / packing_.group);
+    }
+    return fmt::format(
+        "  for (; k + {g} <= k1 - k0; k += {g}) {{\n"
+        "    uint32_t* const put = (uint32_t*)to + k / {g} * {P};\n"
+        "    LUMEN_ELEMENTS(l, count) {{\n"
+        "        const int64_t {i} = first + l;\n        uint32_t all = 0;\n{parts}"
+        "        put[l] = all;\n"
+        "    }}\n"
+        "    for (int64_t l = count; l < {P}; ++l) put[l] = 0;\n"
+        "  }}\n",
+        fmt::arg("g", packing_.group), fmt::arg("P", packing_.lanes), fmt::arg("i", i_), fmt::arg("parts", parts));
   }
 
   std::string exchanged_loop() const {
@@ -177,6 +208,7 @@ class PackPrinter {
   const Packing& packing_;
   ElementWriter writer_;
   std::string element_;
+  std::string split_text_, split_element_;  // over i4 and i5, where that divides less
   std::string_view i_;
 };
 

@@ -81,6 +81,8 @@ void place_coordinates(ContractRoles& result, std::span<const Role> roles) {
     }
     const Shape axis(dims);
     result.extents[r] = axis.numel();
+    std::erase(dims, Expr(1));
+    result.widths[r] = dims.size() > 1 ? dims.back() : Expr(1);
     const std::vector<Expr> within = unflatten(Expr::index(static_cast<int>(r), axis.numel()), axis);
     size_t next = 0;
     for (size_t d = 0; d < roles.size(); ++d) {
@@ -90,6 +92,28 @@ void place_coordinates(ContractRoles& result, std::span<const Role> roles) {
 }
 
 }  // namespace
+
+std::vector<Expr> split_coordinates(const ContractRoles& roles, Role role) {
+  const Expr extent = roles.extent(role), width = roles.widths[static_cast<size_t>(role)];
+  const Expr whole = Expr::index(static_cast<int>(role), extent);
+  const std::pair<Expr, Expr> parts[] = {{whole, Expr::index(4, extent / width) * width + Expr::index(5, width)}};
+  std::vector<Expr> at;
+  for (const Expr& coordinate : roles.at) at.push_back(substitute(coordinate, parts));
+  return at;
+}
+
+std::string loop_in_runs(const ContractRoles& roles, Role role, std::string_view first, std::string_view count,
+                         std::string_view body) {
+  return fmt::format(
+      "    for (int64_t done = 0, run; done < {count}; done += run) {{\n"
+      "      const int64_t width = {width}, i4 = ({first} + done) / width, from = ({first} + done) % width;\n"
+      "      run = width - from < {count} - done ? width - from : {count} - done;\n"
+      "      LUMEN_ELEMENTS(at, run) {{\n"
+      "        const int64_t i5 = from + at, l = done + at;\n{body}"
+      "      }}\n    }}\n",
+      fmt::arg("count", count), fmt::arg("first", first), fmt::arg("body", body),
+      fmt::arg("width", print_c(roles.widths[static_cast<size_t>(role)]).text));
+}
 
 Expected<ContractRoles> contract_roles(const Graph& body, bool swap) {
   ContractRoles result;

@@ -12,6 +12,8 @@
 
 #include <array>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "lumen/ir/graph.h"
@@ -30,11 +32,19 @@ struct ContractRoles {
   std::array<Expr, kRoles> extents;  // over n0, n1, …
   Shape domain, result;              // over n0, n1, …
   std::vector<Expr> at;              // coordinates in the domain, over i0, …, i3
+  std::array<Expr, kRoles> widths;   // the extent of the last dim of a role that has several; 1 for others
 
   Expr extent(Role role) const { return extents[static_cast<size_t>(role)]; }
   // Coordinates in the result.
   std::span<const Expr> at_result() const { return std::span(at).first(static_cast<size_t>(result.rank())); }
 };
+
+// The coordinates in the domain with those of a role in two variables: i5 along its last dim, i4 along the ones before.
+std::vector<Expr> split_coordinates(const ContractRoles& roles, Role role);
+// The loop over `count` places of a role from `first` on, in runs along its last dim: `body` is the statements for
+// place number `l`, over i4 and i5.
+std::string loop_in_runs(const ContractRoles& roles, Role role, std::string_view first, std::string_view count,
+                         std::string_view body);
 
 // An error when the body has no Contract, or several that are not alike or to be swapped, or an output of another
 // shape.

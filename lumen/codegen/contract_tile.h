@@ -1,9 +1,9 @@
 // Tiles: the innermost loops of a Contract, which multiply a packed panel of rows by a packed panel of columns.
 //
-//   static void name(int64_t count, const S* a, const S* b, T* t, int fresh)
+//   static void name(int64_t count, const S* a, const S* b, T* t, int64_t step, int fresh)
 //
-// adds to t[mr][nr], or sets it when `fresh`, the products of `count` summed elements; `count` is a multiple of what
-// the panels are filled up to.
+// adds to t[mr][nr], whose rows are `step` apart, or sets it when `fresh`, the products of `count` summed elements;
+// `count` is a multiple of what the panels are filled up to.
 #pragma once
 
 #include <string>
