@@ -15,6 +15,8 @@ namespace lumen {
 
 namespace {
 
+constexpr int64_t kBlock = 256;  // elements: they stay in the nearest cache
+
 class ScanPrinter {
  public:
   ScanPrinter(const Graph& body, NodeId scan, FoldLayout layout)
@@ -48,11 +50,29 @@ class ScanPrinter {
     writer_.open_loop(head, loop.variable, bounds(loop.extent).lo < 1 || loop.variable.is_constant());
   }
 
+  // Block by block: what is elementwise before the scan and after it is done in vectors.
   void scan_row() {
     const FoldLoop& loop = layout_.loops[0];
+    const auto open_block = [&](const char* head) {
+      open_loop(loop, head);
+      writer_.line(fmt::format("const int64_t {} = b + l;", variable(loop)));
+    };
     writer_.line(fmt::format("{} carried = {};", compute_type(carried_), start_));
-    open_loop(loop, fmt::format("LUMEN_IN_ORDER({}, 0, {})", variable(loop), print_c(loop.extent).text));
-    advance("carried");
+    writer_.open_loop(fmt::format("for (int64_t b = 0; b < {}; b += {})", print_c(loop.extent).text, kBlock), Expr(0),
+                      bounds(loop.extent).lo < 1 || loop.variable.is_constant());
+    writer_.line(fmt::format("const int64_t count = lumen_min_i64({}, {} - b);", kBlock, print_c(loop.extent).text));
+    writer_.line(fmt::format("LUMEN_ROW_BUFFER({}, run, {});", compute_type(carried_), kBlock));
+    open_block("LUMEN_ELEMENTS(l, count)");
+    writer_.line(fmt::format("run[l] = {};", writer_.value(body_[scan_].operands[0], layout_.element)));
+    writer_.close();
+    writer_.line("LUMEN_SYNC;");
+    writer_.line(fmt::format("LUMEN_ONCE carried = lumen_scan_{}_{}(run, count, carried);", function_,
+                             compute_suffix(carried_)));
+    writer_.line("LUMEN_SYNC;");
+    open_block(packed_ ? "LUMEN_IN_ORDER(l, 0, count)" : "LUMEN_ELEMENTS(l, count)");
+    store("run[l]");
+    writer_.close();
+    writer_.line("LUMEN_SYNC;");
     writer_.close();
   }
 
@@ -74,11 +94,15 @@ class ScanPrinter {
 
   // One element further, and the outputs there.
   void advance(const std::string& carried) {
-    const DType dtype = body_[scan_].type.dtype;
     const std::string x = writer_.value(body_[scan_].operands[0], layout_.element);
     writer_.line(fmt::format("{0} = lumen_{1}_{2}({0}, {3});", carried, function_, compute_suffix(carried_), x));
-    std::string result = fmt::format("({}){}", compute_type(dtype), carried);
-    if (is_int(dtype)) result = fmt::format("{}({})", wrap_function(dtype), carried);
+    store(carried);
+  }
+
+  void store(const std::string& scanned) {
+    const DType dtype = body_[scan_].type.dtype;
+    const std::string result = is_int(dtype) ? fmt::format("{}({})", wrap_function(dtype), scanned)
+                                             : fmt::format("({})({})", compute_type(dtype), scanned);
     writer_.line(fmt::format("const {} scanned = {};", compute_type(dtype), result));
     writer_.know(scan_, layout_.element, "scanned");
     const Shape shape = writer_.rename(body_[scan_].type.shape);
@@ -105,7 +129,7 @@ class ScanPrinter {
 }  // namespace
 
 Expected<KernelText> print_scan(const Graph& body, const std::string& name) {
-  const NodeId scan = LUMEN_TRY(find_single<hlir::Scan>(body, "scan"));
+  const NodeId scan = LUMEN_TRY(find_single(body, op_def<hlir::Scan>(), "scan"));
   LUMEN_TRY(check_output_shapes(body, "scan", body[scan].type.shape));
   FoldPlan plan;
   plan.axes = {body[scan].as<hlir::Scan>().axis};

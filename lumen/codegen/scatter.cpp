@@ -172,7 +172,7 @@ class ScatterPrinter {
 }  // namespace
 
 Expected<KernelText> print_scatter(const Graph& body, const std::string& name, const ScatterSchedule& schedule) {
-  const NodeId scatter = LUMEN_TRY(find_single<hlir::Scatter>(body, "scatter"));
+  const NodeId scatter = LUMEN_TRY(find_single(body, op_def<hlir::Scatter>(), "scatter"));
   if (body.outputs().size() != 1 || body.outputs()[0].value != scatter) {
     return error("the output of a scatter kernel is its Scatter");
   }

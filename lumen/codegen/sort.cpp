@@ -114,7 +114,7 @@ class SortPrinter {
 }  // namespace
 
 Expected<KernelText> print_sort(const Graph& body, const std::string& name) {
-  const NodeId sort = LUMEN_TRY(find_single<hlir::Sort>(body, "sort"));
+  const NodeId sort = LUMEN_TRY(find_single(body, op_def<hlir::Sort>(), "sort"));
   LUMEN_TRY(check_output_shapes(body, "sort", body[sort].type.shape));
   SortPrinter printer(body, sort);
   if (bounds(printer.length()).hi > int64_t{UINT32_MAX}) {
