@@ -66,7 +66,7 @@ TEST(Scan, takes_what_is_elementwise_around_it) {
       cases.add(graph, {}, 16, "around", 16);
     }
   }
-  cases.run_all(kFastFlags);
+  cases.run_all_optimised();
   Graph two;
   const Tensor x = two.input("x", {4});
   apply(hlir::Scan{0, hlir::ScanKind::sum}, {apply(hlir::Scan{0, hlir::ScanKind::max}, {x})}).output("y");
@@ -111,7 +111,7 @@ TEST(Sort, takes_what_is_elementwise_around_it) {
   for (HostTensor& input : cases.last().inputs) {
     for (Lane& lane : input.lanes) lane.i = static_cast<int64_t>(cases.random()());
   }
-  cases.run_all(kFastFlags);
+  cases.run_all_optimised();
   Graph none;
   exp2(none.input("x", {4})).output("y");
   EXPECT_EQ(print_sort(none, "k").diag().message, "a sort kernel without a Sort");
@@ -167,7 +167,7 @@ TEST(Scatter, takes_elementwise_operands_and_says_what_is_outside) {
     }
     EXPECT_EQ(cases.last().kernel.faults[0], fmt::format("[Scatter] an index is outside axis 0 of f32[50,{}]", width));
   }
-  cases.run_all(kFastFlags);
+  cases.run_all_optimised();
 }
 
 TEST(Scatter, leaves_what_is_there_in_place) {
