@@ -137,7 +137,7 @@ Expected<KernelText> print_scan(const Graph& body, const std::string& name) {
   std::optional<std::pair<int, KernelText>> best;
   for (unsigned choice = 0; choice < 4; ++choice) {
     const FoldMerges merges{(choice & 1) == 0, (choice & 2) == 0, true};
-    ScanPrinter printer(body, scan, lay_out_fold(plan, whole, merges, 0));
+    ScanPrinter printer(body, scan, lay_out_fold(plan, whole, merges, {.split_below = 0}));
     KernelText text = LUMEN_TRY(printer.print(name));
     if (!best || printer.divisions() < best->first) best.emplace(printer.divisions(), std::move(text));
     if (best->first == 0) break;

@@ -38,6 +38,7 @@ class KernelCases {
     run_all(kFastFlags, "cc");
     if (run_command("clang --version").status == 0) run_all(kFastFlags, "clang");
   }
+  size_t size() const { return cases_.size(); }
   Case& last() { return cases_.back(); }
   std::mt19937_64& random() { return random_; }
 
