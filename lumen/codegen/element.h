@@ -38,6 +38,8 @@ class ElementWriter {
   // An index expression as text; counts the divisions in it.
   std::string index(Expr e);
 
+  // A place known only when the kernel runs: outside 0 … extent-1 is a fault, and then it is 0.
+  Expr checked(const std::string& text, Expr extent, std::string message);
   // From now on, and while the block that is open now is, the element has this name. For what is not computed element
   // by element: a reduction, whose elements must be known before they are asked for.
   void know(NodeId node, std::span<const Expr> at, std::string name);
@@ -86,8 +88,6 @@ class ElementWriter {
   std::string apply(const Node& node, std::span<const std::string> operands);
   std::string keep(DType dtype, const std::string& text);
   std::string fresh_name(char kind) { return kind + std::to_string(names_++); }
-  // A place known only when the kernel runs: outside 0 … extent-1 is a fault, and then it is 0.
-  Expr checked(const std::string& text, Expr extent, std::string message);
   // The condition of a fault, and what to say then.
   void check(const std::string& fails, std::string message);
   static Key key_of(NodeId node, std::span<const Expr> at);

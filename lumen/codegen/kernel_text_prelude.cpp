@@ -123,6 +123,34 @@ LUMEN_FN {T} lumen_lanes_{F}_{S}({T}* x, int lanes) {{
 }}
 )C";
 
+// Every prefix of x, after `carried`. Groups are scanned on their own and then raised by what was before them, so that
+// the sum waits for one step a group.
+const char* const kScan = R"C(
+LUMEN_FN {T} lumen_scan_{F}_{S}({T}* x, int64_t n, {T} carried) {{
+  int64_t k = 0;
+  for (; k + 8 <= n; k += 8) {{
+    const {T} p0 = x[k], p1 = lumen_{F}_{S}(p0, x[k + 1]);
+    const {T} p2 = lumen_{F}_{S}(p1, x[k + 2]), p3 = lumen_{F}_{S}(p2, x[k + 3]);
+    const {T} p4 = lumen_{F}_{S}(p3, x[k + 4]), p5 = lumen_{F}_{S}(p4, x[k + 5]);
+    const {T} p6 = lumen_{F}_{S}(p5, x[k + 6]), p7 = lumen_{F}_{S}(p6, x[k + 7]);
+    x[k] = lumen_{F}_{S}(carried, p0);
+    x[k + 1] = lumen_{F}_{S}(carried, p1);
+    x[k + 2] = lumen_{F}_{S}(carried, p2);
+    x[k + 3] = lumen_{F}_{S}(carried, p3);
+    x[k + 4] = lumen_{F}_{S}(carried, p4);
+    x[k + 5] = lumen_{F}_{S}(carried, p5);
+    x[k + 6] = lumen_{F}_{S}(carried, p6);
+    carried = lumen_{F}_{S}(carried, p7);
+    x[k + 7] = carried;
+  }}
+  for (; k < n; ++k) {{
+    carried = lumen_{F}_{S}(carried, x[k]);
+    x[k] = carried;
+  }}
+  return carried;
+}}
+)C";
+
 const char* const kFoldCuda = R"C(
 LUMEN_FN {T} lumen_block_{F}_{S}({T} x) {{
   __shared__ {T} partial[32];
@@ -141,17 +169,20 @@ const char* const kFoldBoolCuda = R"C(
 LUMEN_FN uint8_t lumen_block_max_bool(uint8_t x) { return (uint8_t)lumen_block_max_u32((uint32_t)x); }
 )C";
 
-std::string fold_of(Syntax syntax, DType dtype, std::string_view function) {
-  return fmt::format(fmt::runtime(syntax == Syntax::c ? kFoldC : kFoldCuda), fmt::arg("F", function),
-                     fmt::arg("S", compute_suffix(dtype)), fmt::arg("T", compute_type(dtype)));
+std::string fill(const char* text, DType dtype, std::string_view function) {
+  return fmt::format(fmt::runtime(text), fmt::arg("F", function), fmt::arg("S", compute_suffix(dtype)),
+                     fmt::arg("T", compute_type(dtype)));
 }
 
 std::string folds(Syntax syntax) {
   std::string text;
   for (const DType dtype : {DType::f32, DType::f64, DType::i32, DType::i64, DType::u32, DType::u64}) {
-    for (const std::string_view function : {"add", "mul", "max"}) text += fold_of(syntax, dtype, function);
+    for (const std::string_view function : {"add", "mul", "max"}) {
+      text += fill(syntax == Syntax::c ? kFoldC : kFoldCuda, dtype, function) + fill(kScan, dtype, function);
+    }
   }
-  return text + (syntax == Syntax::c ? fold_of(syntax, DType::bool_, "max") : kFoldBoolCuda);
+  text += fill(kScan, DType::bool_, "max");
+  return text + (syntax == Syntax::c ? fill(kFoldC, DType::bool_, "max") : kFoldBoolCuda);
 }
 
 // lumen_round_<dtype>: a float as it would come back from storage.

@@ -4,6 +4,7 @@ namespace lumen::scalar_text {
 
 const char* const kHeadC = R"(#include <stdint.h>
 #define LUMEN_FN static inline __attribute__((always_inline, unused))
+#define LUMEN_BIG_FN static __attribute__((noinline, unused))
 
 LUMEN_FN uint32_t lumen_bits_f32(float x) { uint32_t u; __builtin_memcpy(&u, &x, 4); return u; }
 LUMEN_FN float lumen_from_bits_f32(uint32_t u) { float x; __builtin_memcpy(&x, &u, 4); return x; }
@@ -45,6 +46,7 @@ typedef unsigned long long uint64_t;
 #include <stdint.h>
 #endif
 #define LUMEN_FN [[maybe_unused]] static __device__ __forceinline__
+#define LUMEN_BIG_FN [[maybe_unused]] static __device__ __noinline__
 
 LUMEN_FN uint32_t lumen_bits_f32(float x) { return __float_as_uint(x); }
 LUMEN_FN float lumen_from_bits_f32(uint32_t u) { return __uint_as_float(u); }

@@ -51,7 +51,7 @@ TEST(MapTile, turns_any_dims) {
     permute(slice(w, 1, 2, 12), order).output("y");
     cases.add(offset, {}, 0, "a part, permuted");
   }
-  cases.run_all(kFastFlags);
+  cases.run_all_optimised();
 }
 
 TEST(MapTile, leaves_what_lies_in_order) {
