@@ -28,7 +28,7 @@ namespace lumen {
 //   (axis_last T i)              the identity with axis i moved to the end
 //   (count_of T i)               the size of axis i as a scalar of T's dtype, when it is a number that it can be
 // Contractions (a view over the domain: the result's dims, then r that are summed over)
-//   (sum_dim v r i)              dim i of the result moved to those that are summed over
+//   (sum_dim v r i)              dim i of the result, not of size 1, moved to those that are summed over
 //   (view_domain outer v r)      the domain that gives what outer reads of the result
 //   (without_summed v r)         v, which does not depend on the dims summed over, over the result's dims
 // Types and scalars

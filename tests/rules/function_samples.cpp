@@ -63,6 +63,11 @@ void add_products(Samples& samples) {
     const Tensor b = where(g.input("columns", {4}, bool_), 0.0, g.input("b", {5, 4}));
     return matmul(a, b);
   });
+  samples.add("rows of ones", [](Graph& g) {
+    const Tensor a = where(unsqueeze(g.input("rows", {3}, bool_), 1), 1.0, g.input("a", {3, 5}));
+    const Tensor b = where(g.input("columns", {4}, bool_), -1.0, g.input("b", {5, 4}));
+    return matmul(a, b);
+  });
   samples.add("conv2d", [](Graph& g) {
     return conv2d(g.input("x", {1, 3, 6, 5}), g.input("w", {4, 3, 3, 3}), g.input("b", {4}));
   });
@@ -78,6 +83,11 @@ void add_reductions(Samples& samples) {
   samples.add("softmax", [](Graph& g) { return softmax(g.input("x", {3, 7})); });
   samples.add("softmax of scaled and shifted", [](Graph& g) {
     return softmax(g.input("x", {3, 7}) * 0.3 + unsqueeze(g.input("s", {3}), 1));
+  });
+  samples.add("maxima of scaled and shifted", [](Graph& g) {
+    const Tensor x = g.input("x", {3, 7});
+    const Tensor shift = unsqueeze(g.input("s", {3}), 1);
+    return concat({max(x * 0.3 + shift, {1}), max(x * -2.0, {1}), max(x * 0.0, {1})}, 0);
   });
   samples.add("log softmax", [](Graph& g) { return log_softmax(g.input("x", {2, 4, 3}), 1); });
   samples.add("layer norm",

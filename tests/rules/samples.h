@@ -21,7 +21,7 @@ struct Sample {
   DimValues dims;
 };
 
-// Fresh values for the inputs: floats around 0, small integers, bools; the seed decides.
+// Fresh values for the inputs: floats between -2 and 2, some of them -0, integers below 3, bools.
 std::vector<HostTensor> random_inputs(const Graph& graph, const DimValues& dims, uint64_t seed);
 
 // The outputs of a graph of llir_stage().
