@@ -3,9 +3,11 @@
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <iostream>
 #include <optional>
 
 #include "bench/suite/run_suite.h"
+#include "bench/suite/serve.h"
 #include "bench/suite/table.h"
 #include "lumen/backend/cpu/cpu_executable.h"
 #include "lumen/backend/cpu/work_dir.h"
@@ -67,6 +69,11 @@ Expected<int> run_bench(const BenchOptions& options) {
     if (comparison.slower() > 0 || !comparison.lost.empty()) status = 1;
   }
   return status;
+}
+
+Expected<int> serve_bench() {
+  LUMEN_TRY(bench::serve(std::cin, std::cout));
+  return 0;
 }
 
 }  // namespace lumen::tools

@@ -93,5 +93,7 @@ struct BenchOptions {
 };
 // 1 when a case failed or became slower.
 Expected<int> run_bench(const BenchOptions& options);
+// Answers requests on stdin until it ends (bench/suite/serve.h).
+Expected<int> serve_bench();
 
 }  // namespace lumen::tools

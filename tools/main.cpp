@@ -185,6 +185,9 @@ void add_bench(CLI::App& app, BenchOptions& options, BenchEnvironment& environme
   };
   add("micro", "the primitives, each alone, at 1k to 10M elements");
   add("patterns", "matmul, gemv, convolution, softmax, norms, activations, attention, a transformer block");
+  CLI::App* serve = bench->add_subcommand("serve", "answer requests on stdin, for bench/compare");
+  serve->callback([&chosen] { chosen = serve_bench; });
+  serve->group("");  // for a program, not for people
   bench->footer(
       "First the machine's limits are measured: copying at several sizes, multiply-adds, matrix tiles. MBU and MFU "
       "are\n"

@@ -1,3 +1,5 @@
+#include "bench/suite/report_json.h"
+
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -8,19 +10,8 @@ namespace lumen::bench {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
 constexpr const char* kFormat = "lumen-bench";
 constexpr int kVersion = 1;
-
-Json json_of(const Limits& limits) {
-  Json copies = Json::array();
-  for (const CopyRate& copy : limits.copies) copies.push_back({{"bytes", copy.bytes}, {"bytes_per_second", copy.rate}});
-  return {{"threads", limits.threads},
-          {"copies", copies},
-          {"f32_flops", limits.f32_flops},
-          {"bf16_flops", limits.bf16_flops},
-          {"i8_flops", limits.i8_flops}};
-}
 
 Json json_of(const Result& result, const Limits& limits) {
   Json json{{"name", result.name},
@@ -101,10 +92,20 @@ Expected<Report> report_of(const Json& json) {
 
 }  // namespace
 
+Json limits_json(const Limits& limits) {
+  Json copies = Json::array();
+  for (const CopyRate& copy : limits.copies) copies.push_back({{"bytes", copy.bytes}, {"bytes_per_second", copy.rate}});
+  return {{"threads", limits.threads},
+          {"copies", copies},
+          {"f32_flops", limits.f32_flops},
+          {"bf16_flops", limits.bf16_flops},
+          {"i8_flops", limits.i8_flops}};
+}
+
 std::string print_report(const Report& report) {
   Json json{{"format", kFormat},           {"version", kVersion}, {"suite", report.suite},
             {"lumen", report.version},     {"date", report.date}, {"machine", report.machine},
-            {"hardware", report.hardware}, {"cold", report.cold}, {"limits", json_of(report.limits)},
+            {"hardware", report.hardware}, {"cold", report.cold}, {"limits", limits_json(report.limits)},
             {"results", Json::array()}};
   for (const Result& result : report.results) json["results"].push_back(json_of(result, report.limits));
   return json.dump(1) + "\n";
