@@ -31,12 +31,17 @@ if(LUMEN_FUZZ)
   endforeach()
 endif()
 
+# The benchmark's cases and what is done with them: for the lumen program and the tests.
+file(GLOB suite_sources CONFIGURE_DEPENDS bench/suite/*.cpp)
+add_library(bench_suite STATIC EXCLUDE_FROM_ALL ${suite_sources})
+target_link_libraries(bench_suite PUBLIC lumen::lumen PRIVATE lumen_warnings lumen_fmt nlohmann_json::nlohmann_json)
+
 # `programs` is what ./run builds: the lumen program and the examples.
 add_custom_target(programs)
 file(GLOB tool_sources CONFIGURE_DEPENDS tools/*.cpp)
 if(tool_sources)
   if(CLI11_FOUND)
-    add_program(lumen SOURCES ${tool_sources} LINK CLI11::CLI11)
+    add_program(lumen SOURCES ${tool_sources} LINK bench_suite CLI11::CLI11)
     target_compile_definitions(lumen PRIVATE LUMEN_VERSION="${PROJECT_VERSION}")
     add_dependencies(programs lumen)
   else()

@@ -101,4 +101,19 @@ Expected<int> export_tuning(const TuneOptions& options);
 Expected<int> import_tuning(const TuneOptions& options);
 Expected<int> clear_tuning(const TuneOptions& options);
 
+// Timings of the benchmark's cases.
+struct BenchOptions {
+  std::string suite;    // "micro" or "patterns"
+  std::string only;     // a regular expression searched in names
+  std::string dtype;    // a dtype's name
+  std::string json;     // a file to write
+  std::string compare;  // a file that --json wrote before
+  bool quick = false;
+  bool cold = false;  // compiled with an empty cache
+};
+// 1 when a case failed or became slower.
+Expected<int> run_bench(const BenchOptions& options);
+// Answers requests on stdin until it ends (bench/suite/serve.h).
+Expected<int> serve_bench();
+
 }  // namespace lumen::tools

@@ -1,11 +1,13 @@
 // The `lumen` program: declares the options and hands over to the subcommand.
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <optional>
 #include <string_view>
 #include <vector>
 
+#include "lumen/backend/cpu/work_dir.h"
 #include "lumen/base/flags.h"
 #include "lumen/base/nearest.h"
 #include "tools/commands.h"
@@ -178,6 +180,58 @@ void add_tune(CLI::App& app, TuneOptions& options, Chosen& chosen) {
       "  lumen tune clear --kernel matmul");
 }
 
+// LUMEN_THREADS and LUMEN_CACHE are read once, by flags(), after the options are parsed.
+struct BenchEnvironment {
+  std::optional<int> threads;
+  std::optional<cpu::WorkDir> cache;  // an empty one, for --cold
+
+  void apply(bool cold) {
+    if (threads) setenv("LUMEN_THREADS", std::to_string(*threads).c_str(), 1);
+    if (!cold) return;
+    cache.emplace(cpu::WorkDir::make().value());
+    setenv("LUMEN_CACHE", cache->file("cache").c_str(), 1);
+  }
+};
+
+void add_bench(CLI::App& app, BenchOptions& options, BenchEnvironment& environment, Chosen& chosen) {
+  CLI::App* bench = app.add_subcommand("bench", "time single primitives, or the patterns that models are made of");
+  bench->require_subcommand(1);
+  const auto add = [&](const char* name, const char* help) {
+    CLI::App* sub = bench->add_subcommand(name, help);
+    sub->add_option("--only", options.only, "cases whose name (group/size/dtype) has a match")->type_name("REGEX");
+    sub->add_option("--dtype", options.dtype, "cases of this dtype")->type_name("NAME");
+    sub->add_option("--threads", environment.threads, "threads that kernels use (default: LUMEN_THREADS, else all)")
+        ->check(CLI::Range(1, 256))
+        ->type_name("N");
+    sub->add_flag("--quick", options.quick, "a few cases of each group, and fewer trials");
+    sub->add_flag("--cold", options.cold, "compile with an empty cache, so that compile times include all tuning");
+    sub->add_option("--json", options.json, "write everything there")->type_name("FILE");
+    sub->add_option("--compare", options.compare, "set the times beside those of a file that --json wrote")
+        ->type_name("OLD.json");
+    sub->callback([&, name] {
+      options.suite = name;
+      environment.apply(options.cold);
+      chosen = [&options] { return run_bench(options); };
+    });
+  };
+  add("micro", "the primitives, each alone, at 1k to 10M elements");
+  add("patterns", "matmul, gemv, convolution, softmax, norms, activations, attention, a transformer block");
+  CLI::App* serve = bench->add_subcommand("serve", "answer requests on stdin, for bench/compare");
+  serve->callback([&chosen] { chosen = serve_bench; });
+  serve->group("");  // for a program, not for people
+  bench->footer(
+      "First the machine's limits are measured: copying at several sizes, multiply-adds, matrix tiles. MBU and MFU "
+      "are\n"
+      "shares of those. A time is the median of trials that take turns with those of all other cases; its mad is the\n"
+      "median absolute deviation. --compare calls a case slower beyond 3 mad and 2 %, and then exits with 1.\n"
+      "\n"
+      "Examples:\n"
+      "  lumen bench micro --quick\n"
+      "  lumen bench patterns --only 'softmax|norm' --threads 1\n"
+      "  lumen bench patterns --json new.json --compare old.json\n"
+      "  lumen bench patterns --only matmul --dtype bf16 --cold");
+}
+
 void add_listings(CLI::App& app, OpsOptions& options, bool& flags_markdown, Chosen& chosen) {
   CLI::App* ops = app.add_subcommand("ops", "list the primitives, or show one of them");
   ops->add_option("NAME", options.name, "a primitive");
@@ -216,6 +270,8 @@ int main_with(int argc, char** argv) {
   RunOptions run;
   EggOptions egg;
   TuneOptions tune;
+  BenchOptions bench;
+  BenchEnvironment bench_environment;
   OpsOptions ops;
   bool flags_markdown = false;
   Chosen chosen;
@@ -224,6 +280,7 @@ int main_with(int argc, char** argv) {
   add_run(app, run, chosen);
   add_egg(app, egg, chosen);
   add_tune(app, tune, chosen);
+  add_bench(app, bench, bench_environment, chosen);
   add_listings(app, ops, flags_markdown, chosen);
   if (const std::optional<std::string> unknown = unknown_command(app, argc, argv)) {
     return fail(*unknown + " (see lumen --help)");
