@@ -6,7 +6,7 @@
 #include "lumen/backend/cpu/compiler.h"
 #include "lumen/backend/cpu/target.h"
 #include "lumen/frontend/ops.h"
-#include "lumen/hlir/view.h"
+#include "lumen/hlir/indexing.h"
 #include "tests/codegen/kernel_harness.h"
 #include "tests/support/graphs/products.h"
 
@@ -247,6 +247,42 @@ TEST(Contract, reads_windows) {
   graph.add_output("r0", graph.add(op, operands).value()).value();
   cases.add(graph);
   cases.run(4);
+}
+
+// Rows of a table, chosen by indices, times a matrix.
+Graph& gathered_rows(Graph& graph) {
+  const Tensor table = graph.input("a0", {7, 40});
+  const Tensor which = graph.input("a1", {20}, i32);
+  const Tensor b = graph.input("a2", {33, 40});
+  const NodeId operands[] = {table.id, which.id};
+  const Tensor rows{&graph, graph.add(hlir::Gather{.axis = 0}, operands).value()};
+  product(rows, "mk", b, "nk", "mn").output("r0");
+  return graph;
+}
+
+TEST(Contract, gathers_rows_and_says_when_an_index_is_outside) {
+  std::mt19937_64 random(std::random_device{}());
+  for (const int64_t largest : {6, 7}) {
+    Graph graph;
+    const std::shared_ptr<const Graph> body = clone(gathered_rows(graph));
+    const Target target = targets().back();
+    Case given{body, {}, {}, print_contract(*body, "k", contract_schedules(*body, target)[0], target).value(), ""};
+    for (const NodeId id : body->inputs()) given.inputs.push_back(small_integers((*body)[id].type, {}, random));
+    for (Lane& lane : given.inputs[1].lanes) lane.i = std::abs(lane.i);
+    given.inputs[1].lanes[3].i = largest;
+    const Compiled compiled(kernel_prelude(Syntax::c) + given.kernel.text, "-O1 -w -march=native -fopenmp-simd");
+    const auto [got, fault] = testing::run(given, compiled, random);
+    if (largest == 7) {
+      ASSERT_GT(fault, 0);
+      EXPECT_EQ(given.kernel.faults[static_cast<size_t>(fault) - 1],
+                "[Gather] an index is outside axis 0 of f32[7,40]");
+      continue;
+    }
+    ASSERT_EQ(fault, 0);
+    std::vector<const HostTensor*> in;
+    for (const HostTensor& input : given.inputs) in.push_back(&input);
+    expect_same(got[0], interpret(*expand(*body), in, {}).value()[0], 4, given);
+  }
 }
 
 TEST(Contract, says_what_it_cannot_do) {
