@@ -162,10 +162,14 @@ void add_swapped(const Graph& body, const Target& target, const TileTypes& types
   if (print_contract(body, "k", s, target).ok()) schedules.push_back(s);
 }
 
-// What lies right is best read there, unless it is large.
-void add_direct(const Graph& body, const Target& target, std::vector<ContractSchedule>& schedules,
-                const ContractSchedule& packed) {
-  for (int64_t direct = 3; direct >= 1; --direct) {
+// What lies right is best read there, but columns that are many and far apart: at 1024 packing them is 2.8 times as
+// fast.
+void add_direct(const Graph& body, const ContractRoles& roles, const Target& target,
+                std::vector<ContractSchedule>& schedules, const ContractSchedule& packed) {
+  constexpr int64_t kMostElements = 1 << 18;
+  const Expr elements = roles.extent(Role::column) * roles.extent(Role::summed);
+  const bool near = elements.constant().value_or(kMostElements + 1) <= kMostElements;
+  for (int64_t direct = near ? 3 : 1; direct >= 1; --direct) {
     ContractSchedule s = packed;
     s.direct = direct;
     if (print_contract(body, "k", s, target).ok()) schedules.push_back(s);
@@ -201,11 +205,11 @@ std::vector<ContractSchedule> contract_schedules(const Graph& body, const Target
   if (types) {
     const ContractSchedule s = matrix_schedule(*roles, *types);
     add_own(body, *roles, target, schedules, s);
-    add_direct(body, target, schedules, s);
+    add_direct(body, *roles, target, schedules, s);
   }
   const std::vector<ContractSchedule> vectors = vector_schedules(*roles, target);
   add_own(body, *roles, target, schedules, vectors[0]);
-  for (const ContractSchedule& s : vectors) add_direct(body, target, schedules, s);
+  for (const ContractSchedule& s : vectors) add_direct(body, *roles, target, schedules, s);
   if (!few) add_skinny(*roles, schedules);
   return schedules;
 }
