@@ -18,6 +18,7 @@ namespace {
 // the number of blocks and the length of one, not with their product.
 constexpr int64_t kLaneBlock = 4096;
 constexpr int64_t kColumnBlock = 256;
+constexpr int64_t kRowsAtOnce = 4;  // divides kColumnBlock
 
 std::string larger(DType dtype, const std::string& x, const std::string& than) {
   if (!is_float(dtype)) return fmt::format("{} > {}", x, than);
@@ -119,12 +120,33 @@ void FoldPrinter::fold_lanes(const Level& reductions, const std::string& from, c
   }
 }
 
+// A few rows at once, so that accumulators are read and written once for all of them; then the rows that are left.
 void FoldPrinter::fold_columns(const Level& reductions, const std::string& from, const std::string& to) {
-  open_outer_loops(layout_.loops.size(), from, to);
-  open_columns(false);
-  accumulate(reductions);
-  writer_->close();
-  for (size_t k = 0; k < layout_.loops.size(); ++k) writer_->close();
+  const FoldLoop& last = layout_.loops.back();
+  const size_t outer = layout_.loops.size() - 1;
+  const std::string lo = outer == 0 ? from : "0", hi = outer == 0 ? to : extent(last);
+  open_outer_loops(outer, from, to);
+  const std::map<NodeId, int> before = computed_;
+  if (bounds(last.extent).hi >= kRowsAtOnce) {
+    writer_->open_loop(fmt::format("for (int64_t g = {}; g + {} <= {}; g += {})", lo, kRowsAtOnce, hi, kRowsAtOnce),
+                       Expr(0), bounds(last.extent).lo < 1);
+    open_columns(false);
+    open_loop(last, fmt::format("for (int64_t u = 0; u < {}; ++u)", kRowsAtOnce));
+    writer_->line(fmt::format("const int64_t {} = g + u;", name_of(last)));
+    accumulate(reductions);
+    for (int k = 0; k < 3; ++k) writer_->close();
+  }
+  if (!(mod(last.extent, kRowsAtOnce) == Expr(0)) || layout_.is_split()) {
+    computed_ = before;
+    const std::string start =
+        bounds(last.extent).hi >= kRowsAtOnce ? fmt::format("{0} - ({0} - {1}) % {2}", hi, lo, kRowsAtOnce) : lo;
+    open_loop(last, fmt::format("for (int64_t {0} = {1}; {0} < {2}; ++{0})", name_of(last), start, hi));
+    open_columns(false);
+    accumulate(reductions);
+    writer_->close();
+    writer_->close();
+  }
+  for (size_t k = 0; k < outer; ++k) writer_->close();
 }
 
 void FoldPrinter::accumulate(const Level& reductions) {
