@@ -14,14 +14,19 @@ namespace lumen {
 
 namespace {
 
+constexpr int64_t kFewRows = 64;
+constexpr int64_t kChunk = 16384;  // elements of an inner loop, where there are few rows for the threads
+
 class MapPrinter {
  public:
-  MapPrinter(const Graph& body, const MapLoops& loops, bool packed)
-      : body_(body), loops_(loops), writer_(body, loops.outer.rank() == 0 ? 2 : 4), packed_(packed) {
-    const std::vector<Expr> variables = loops.variables();
+  MapPrinter(const Graph& body, const MapLoops& loops, bool packed, bool chunked)
+      : body_(body), loops_(loops), writer_(body, loops.outer.rank() == 0 ? 2 : 4), packed_(packed), chunked_(chunked) {
+    const Expr inner = loops.inner.numel();
+    std::vector<Expr> variables = loops.variables();
+    if (chunked_) variables.back() = Expr::index(static_cast<int>(variables.size()), inner);  // after the chunk
     const std::vector<Expr> at = loops.at(variables);
     const Shape shape = writer_.rename(body[body.outputs()[0].value].type.shape);
-    writer_.open_loop(loop_head(), variables.back(), bounds(loops.inner.numel()).lo < 1);
+    writer_.open_loop(loop_head(), variables.back(), bounds(inner).lo < 1);
     for (size_t k = 0; k < body.outputs().size(); ++k) {
       const std::string value = writer_.value(body_.outputs()[k].value, at);
       writer_.line(store_statement(body_, k, writer_.index(shape.flat_index(at)), value));
@@ -36,10 +41,12 @@ class MapPrinter {
 
   KernelText print(const std::string& name) {
     const bool flat = loops_.outer.rank() == 0;
+    std::vector<Expr> rows(loops_.outer.begin(), loops_.outer.end());
+    if (chunked_) rows.push_back(ceil_div(loops_.inner.numel(), kChunk));
     std::string text = kernel_head(body_, name);
-    if (!flat) text += "  LUMEN_ROWS(row) {\n" + row_coordinates(loops_.outer, 4);
+    if (!flat) text += "  LUMEN_ROWS(row) {\n" + row_coordinates(Shape(rows), 4);
     text += writer_.text() + (flat ? "" : "  }\n") + "  LUMEN_RETURN;\n}\n";
-    return {text, {{name, flat ? loops_.inner.numel() : loops_.outer.numel(), grain_of(body_)}}, writer_.faults()};
+    return {text, {{name, flat ? loops_.inner.numel() : Shape(rows).numel(), grain_of(body_)}}, writer_.faults()};
   }
 
  private:
@@ -48,13 +55,17 @@ class MapPrinter {
     const std::string i = "i" + std::to_string(loops_.outer.rank());
     if (loops_.outer.rank() == 0)
       return fmt::format("{}({})", packed_ ? "LUMEN_ORDERED_ROWS" : "LUMEN_ELEMENT_ROWS", i);
-    return fmt::format("LUMEN_ELEMENTS({}, {})", i, print_c(loops_.inner.numel()).text);
+    const std::string count = print_c(loops_.inner.numel()).text;
+    if (!chunked_) return fmt::format("LUMEN_ELEMENTS({}, {})", i, count);
+    return fmt::format("LUMEN_RANGE(i{0}, {1} * {2}, lumen_min_i64({1} * {2} + {2}, {3}))", loops_.outer.rank() + 1, i,
+                       kChunk, count);
   }
 
   const Graph& body_;
   MapLoops loops_;
   ElementWriter writer_;
-  bool packed_;  // elements share bytes
+  bool packed_;   // elements share bytes
+  bool chunked_;  // a row is a chunk of the inner loop
 };
 
 }  // namespace
@@ -72,13 +83,16 @@ Expected<KernelText> print_map(const Graph& body, const std::string& name) {
   // The longest inner loop whose indices divide least.
   std::optional<MapPrinter> best;
   for (int64_t split = 0; split == 0 || (split < shape.rank() && !packed); ++split) {
-    MapPrinter printer(body, MapLoops(renamed, split), packed);
+    MapPrinter printer(body, MapLoops(renamed, split), packed, false);
     if (!printer.problem().empty()) return error(printer.problem());
     if (!best || printer.divisions() < best->divisions()) best.emplace(std::move(printer));
     if (best->divisions() == 0) break;
   }
   const auto tiling = packed ? std::nullopt : find_tiling(body, best->loops(), best->reads());
   if (tiling) return print_tiled_map(body, best->loops(), *tiling, name);
+  const MapLoops& loops = best->loops();
+  const bool few = loops.outer.rank() > 0 && bounds(loops.outer.numel()).hi < kFewRows;
+  if (few && bounds(loops.inner.numel()).hi >= 2 * kChunk) return MapPrinter(body, loops, packed, true).print(name);
   return best->print(name);
 }
 
