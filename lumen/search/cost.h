@@ -34,7 +34,8 @@ struct Machine {
 
 // Views, constants, iotas and inputs are free. An elementwise op costs its elements, by how hard it is to compute. A
 // reduction, gather or sort costs the elements it reads, and a launch. A contraction costs its products or the bytes it
-// reads, and a launch. Dims that `dims` does not have count as 256, or what their bounds have nearest to that.
+// reads, and a launch; one that uses nothing twice (a sum of squares) costs more than the product and the sums. Dims
+// that `dims` does not have count as 256, or what their bounds have nearest to that.
 OpCost roofline(const Machine& machine = {}, const DimValues& dims = {});
 
 // Of all ops that the outputs need, each once.
