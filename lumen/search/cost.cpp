@@ -30,6 +30,8 @@ class Roofline {
         return kAnyOp + elements(given.result.shape) * weight(given) / machine_.elements;
       case OpFamily::cast:
         return kAnyOp + elements(given.result.shape) / 2 / machine_.elements;
+      case OpFamily::gather:
+        return kAnyOp + elements(given.result.shape) * 2 / machine_.elements;
       default:
         return kAnyOp + kernel(given);
     }

@@ -45,6 +45,15 @@ TEST(Rewrite, products_of_every_layout_become_contractions) {
   }
 }
 
+TEST(Rewrite, only_what_is_gathered_is_dequantised) {
+  Graph graph;
+  const Tensor table = cast(graph.input("table", {32000, 64}, i8), f32) * unsqueeze(graph.input("scales", {32000}), 1);
+  embedding(graph.input("tokens", {5}, i64), table).output("y");
+  const std::string text = best_of(graph);
+  EXPECT_TRUE(has(text, "Gather(%1, %2) :axis 0 -> i8[5,64]")) << text;
+  EXPECT_FALSE(has(text, "f32[32000,64]")) << text;
+}
+
 TEST(Rewrite, gives_the_same_programs_every_time) {
   const testing::Sample block = testing::transformer_block({}, bf16);
   const Rewritten first = rewrite(*block.graph).value();
