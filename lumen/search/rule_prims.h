@@ -13,8 +13,9 @@ namespace lumen {
 //   (broadcast_view T)           one element as a tensor of type T
 //   (view_rank v)                of what it gives
 //   (compose outer inner)        what outer reads of inner, unless they have very many divisions
-//   (unguarded v), (guarded v)   hold when there is no fill, a fill
-//   (injective v), (repeats v)   no element is known to be read twice, some may be; both only without a fill
+//   (guarded v)                  holds when there is a fill
+//   (unguarded v)                holds when there is none, and v is not empty
+//   (injective v), (repeats v)   of those without a fill: no element is read twice; some may be
 //   (all_equal v c)              holds when v of a tensor full of c is full of c
 //   (cast_fill v d)              the same with its fill cast to d
 //   (iota_shape v), (iota_value v s e)   the Iota that v reads of one with shape s and value e
