@@ -124,8 +124,13 @@ Expected<Saturated> saturate(const Graph& graph, const SaturateOptions& options)
   LUMEN_TRY(load_rules(program, options));
   result.roots_ = LUMEN_TRY(result.encoding_->encode(graph));
   LUMEN_TRY(Run(program, options, result.report_).run());
-  LUMEN_TRY(check_terms(program.egraph(), *result.encoding_));
-  return result;
+  Expected<void> sound = check_terms(program.egraph(), *result.encoding_);
+  if (sound.ok()) return result;
+  if (options.trace) return std::move(sound).take_diag();
+  // Once more, to learn which rule it was.
+  SaturateOptions traced = options;
+  traced.trace = true;
+  return saturate(graph, traced);
 }
 
 }  // namespace lumen

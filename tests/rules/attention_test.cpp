@@ -51,7 +51,7 @@ std::optional<NodeId> weights_of(const Graph& graph, NodeId id) {
 bool is_streaming(const Graph& graph) {
   for (const NodeId id : graph.order()) {
     if (!graph[id].is<hlir::Mul>()) continue;
-    for (const size_t k : {0, 1}) {
+    for (const size_t k : {size_t{0}, size_t{1}}) {
       const std::optional<NodeId> e = weights_of(graph, graph[id].operands[k]);
       if (e && is_inverse_sum(graph, graph[id].operands[1 - k], *e)) return true;
     }

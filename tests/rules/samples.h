@@ -41,6 +41,7 @@ struct BlockSize {
   int64_t heads = 4, kv_heads = 2, head = 8, hidden = 24;
   int64_t seq = 5;
   int64_t max_seq = 0;  // the number of tokens is a dim up to this; 0: it is `seq`
+  int64_t layers = 1;   // blocks one after the other
 };
 Sample transformer_block(const BlockSize& size, DType dtype);
 
