@@ -24,8 +24,8 @@ using bench::Report;
 
 // Before anything runs: minutes of measuring must not end in a message about a file name.
 Expected<void> check_writable(const std::string& file) {
-  if (file.empty()) return {};
-  const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  if (folder.empty()) return {};
   std::error_code ignored;
   if (!std::filesystem::is_directory(folder, ignored)) return error(fmt::format("{}: no such folder", folder.string()));
   return {};

@@ -41,14 +41,22 @@ std::string grid(const LogAxis& x, const LogAxis& y) {
   return text;
 }
 
-// As far as memory allows, then flat at the unit's rate.
-std::string roof(const LogAxis& x, const LogAxis& y, double bytes_rate, double gflops, std::string_view label) {
+// What copies at this rate allow: a slope up to where no unit is faster.
+std::string slope(const LogAxis& x, const LogAxis& y, double gb_per_second, double most, std::string_view label) {
+  const double from = std::clamp(y.low / gb_per_second, x.low, x.high);
+  const double to = std::clamp(most / gb_per_second, x.low, x.high);
+  return fmt::format(R"(<path class="limit" fill="none" d="M{:.1f},{:.1f} L{:.1f},{:.1f}"/>)", x.at(from),
+                     y.at(gb_per_second * from), x.at(to), y.at(gb_per_second * to)) +
+         fmt::format(R"(<text x="{:.1f}" y="{:.1f}">{}</text>)", x.at(from) + 8,
+                     std::max(y.at(gb_per_second * from) - 14, kTop + 28), label);
+}
+
+// What a unit can do, from where copies in the caches keep up with it.
+std::string plateau(const LogAxis& x, const LogAxis& y, double gb_per_second, double gflops, std::string_view label) {
   if (gflops <= 0) return "";
-  const double knee = std::clamp(gflops / bytes_rate, x.low, x.high);
-  const double start = std::clamp(bytes_rate * x.low, y.low, y.high);
-  return fmt::format(R"(<path class="limit" fill="none" d="M{:.1f},{:.1f} L{:.1f},{:.1f} L{:.1f},{:.1f}"/>)",
-                     x.at(x.low), y.at(start), x.at(knee), y.at(std::min(gflops, y.high)), kRight,
-                     y.at(std::min(gflops, y.high))) +
+  const double knee = std::clamp(gflops / gb_per_second, x.low, x.high);
+  return fmt::format(R"(<line class="limit" x1="{:.1f}" x2="{}" y1="{:.1f}" y2="{:.1f}"/>)", x.at(knee), kRight,
+                     y.at(gflops), y.at(gflops)) +
          fmt::format(R"(<text x="{}" y="{:.1f}" text-anchor="end">{}</text>)", kRight - 4, y.at(gflops) - 6, label);
 }
 
@@ -97,10 +105,13 @@ std::string roofline_svg(const Report& report, const Palette& palette) {
   if (shown.empty()) return "";
   const LogAxis x = around(xs, kLeft, kRight), y = around(ys, kBottom, kTop);
   std::string text = fmt::format(R"(<svg viewBox="0 0 {} {}" role="img">)", kWidth, kHeight) + grid(x, y);
-  const double memory = limits.copies.empty() ? 1 : limits.copies.back().rate / 1e9;
-  text += roof(x, y, memory, limits.f32_flops / 1e9, "f32 vectors");
-  text += roof(x, y, memory, limits.bf16_flops / 1e9, "bf16 tiles");
-  text += roof(x, y, memory, limits.i8_flops / 1e9, "int8 tiles");
+  if (!limits.copies.empty()) {
+    const double memory = limits.copies.back().rate / 1e9, caches = limits.copies.front().rate / 1e9;
+    text += slope(x, y, memory, ys[0], "memory") + slope(x, y, caches, ys[0], "caches");
+    text += plateau(x, y, caches, limits.f32_flops / 1e9, "f32 vectors");
+    text += plateau(x, y, caches, limits.bf16_flops / 1e9, "bf16 tiles");
+    text += plateau(x, y, caches, limits.i8_flops / 1e9, "int8 tiles");
+  }
   for (const Result* result : shown) {
     text += fmt::format(
         R"(<circle r="5" cx="{:.1f}" cy="{:.1f}" style="fill:{}"><title>{}: {}, {:.1f} GFLOP/s</title>)",

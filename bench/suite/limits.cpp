@@ -12,7 +12,8 @@ namespace lumen::bench {
 namespace {
 
 constexpr double kRoundSeconds = 2e-3;
-constexpr int kRounds = 15;
+constexpr int kRounds = 15, kFewestRounds = 4;
+constexpr double kEnoughSeconds = 0.06;  // after which there are no more rounds than the fewest
 constexpr int64_t kCopyBytes[] = {64 << 10, 512 << 10, 4 << 20, 32 << 20, 256 << 20};  // read and written, in all
 
 template <class Work>
@@ -32,15 +33,21 @@ int64_t times_in_a_round(Work work) {
   return times;
 }
 
+template <class Round>
+void do_rounds(Round round) {
+  double spent = 0;
+  for (int k = 0; k < kRounds && (k < kFewestRounds || spent < kEnoughSeconds); ++k) spent += timed(round);
+}
+
 // Per second, by all threads: of the round that was done soonest, for what they share.
 template <class Work>
 double shared_rate(cpu::ThreadPool& pool, Work work) {
   const int64_t times = times_in_a_round(work);
   double best = INFINITY;
-  for (int round = 0; round < kRounds; ++round) {
-    const double seconds = timed([&] { pool.run(pool.threads(), [&](int64_t piece, int) { work(piece, times); }); });
-    best = std::min(best, seconds);
-  }
+  do_rounds([&] {
+    const auto all = [&] { pool.run(pool.threads(), [&](int64_t piece, int) { work(piece, times); }); };
+    best = std::min(best, timed(all));
+  });
   return static_cast<double>(times * pool.threads()) / best;
 }
 
@@ -49,12 +56,12 @@ template <class Work>
 double private_rate(cpu::ThreadPool& pool, Work work) {
   const int64_t times = times_in_a_round(work);
   std::vector<double> best(static_cast<size_t>(pool.threads()), INFINITY);
-  for (int round = 0; round < kRounds; ++round) {
+  do_rounds([&] {
     pool.run(pool.threads(), [&](int64_t piece, int) {
       double& mine = best[static_cast<size_t>(piece)];
       mine = std::min(mine, timed([&] { work(piece, times); }));
     });
-  }
+  });
   double rate = 0;
   for (const double seconds : best) rate += static_cast<double>(times) / seconds;
   return rate;
