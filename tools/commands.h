@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lumen/base/expected.h"
+#include "lumen/search/group.h"
 
 namespace lumen::tools {
 
@@ -20,8 +21,27 @@ Expected<int> check_ir(const IrOptions& options);
 Expected<int> format_ir(const IrOptions& options);
 Expected<int> print_ir_dot(const IrOptions& options);
 
-struct RunOptions {
+// A graph, compiled for this machine.
+struct CompileArguments {
   std::string file;
+  std::string output;             // .lumen; empty: none is written
+  std::string fusion;             // empty: LUMEN_FUSION
+  std::vector<std::string> dims;  // NAME=N, for the times that are shown
+  bool no_rewrite = false;
+  bool no_measure = false;
+  bool no_verify = false;
+  bool rules = false;    // list what each rule did
+  bool unfused = false;  // time the program without fusion, too
+};
+Expected<int> compile_graph(const CompileArguments& arguments);
+Expected<search::FusionPolicy> parse_fusion(std::string_view text);
+
+struct RunOptions {
+  std::string file;     // a graph, or a program
+  std::string backend;  // empty: LUMEN_BACKEND
+  std::string fusion;   // empty: LUMEN_FUSION
+  std::string compare;  // a backend to compare with
+  std::string trace;    // .json
   // NAME=VALUE arguments, unparsed: run.cpp names what is wrong with one.
   std::vector<std::string> dims;
   std::vector<std::string> ranges;

@@ -40,9 +40,39 @@ void add_ir(CLI::App& app, IrOptions& options, Chosen& chosen) {
   add("dot", "print Graphviz source", print_ir_dot);
 }
 
+void add_compile(CLI::App& app, CompileArguments& arguments, Chosen& chosen) {
+  CLI::App* compile = app.add_subcommand("compile", "search for the fastest program of a graph, and show or save it");
+  compile->add_option("FILE", arguments.file, "the graph; - reads stdin")->type_name("")->required();
+  compile->add_option("-o,--output", arguments.output, "write the program, for `lumen run`")->type_name("FILE.lumen");
+  compile->add_option("--fusion", arguments.fusion, "profile (measured), always or never (default: LUMEN_FUSION)")
+      ->type_name("POLICY");
+  compile->add_option("--dim", arguments.dims, "NAME=N: a symbolic dim, for the times shown (default: about 512)")
+      ->type_name("NAME=N");
+  compile->add_flag("--no-rewrite", arguments.no_rewrite, "compile the graph as it is written");
+  compile->add_flag("--no-measure", arguments.no_measure, "estimate times instead of measuring");
+  compile->add_flag("--no-verify", arguments.no_verify, "do not compare the result with the reference");
+  compile->add_flag("--rules", arguments.rules, "list what each rule did");
+  compile->add_flag("--unfused", arguments.unfused, "time it beside the program in which every op is a kernel");
+  compile->footer(
+      "Measured times and compiled kernels are kept in LUMEN_CACHE; the second compile of a graph measures nothing.\n"
+      "\n"
+      "Examples:\n"
+      "  lumen compile examples/transformer_block.hlir --unfused\n"
+      "  lumen compile examples/softmax.hlir --dim rows=4096 -o softmax.lumen\n"
+      "  lumen run softmax.lumen --dim rows=3");
+  compile->callback([&] { chosen = [&arguments] { return compile_graph(arguments); }; });
+}
+
 void add_run(CLI::App& app, RunOptions& options, Chosen& chosen) {
-  CLI::App* run = app.add_subcommand("run", "run a graph on the reference and show, write or compare its outputs");
-  run->add_option("FILE", options.file, "the graph; - reads stdin")->required();
+  CLI::App* run = app.add_subcommand("run", "run a graph or a program and show, write or compare its outputs");
+  run->add_option("FILE", options.file, "a graph, or a program of `lumen compile`; - reads a graph from stdin")
+      ->required();
+  run->add_option("--backend", options.backend, "cpu or reference (default: LUMEN_BACKEND)")->type_name("NAME");
+  run->add_option("--fusion", options.fusion, "profile, always or never (default: LUMEN_FUSION)")->type_name("POLICY");
+  run->add_option("--compare", options.compare, "a backend to compare with; exits with 1 on a mismatch")
+      ->type_name("reference");
+  run->add_option("--trace", options.trace, "when each kernel ran, for Perfetto or chrome://tracing")
+      ->type_name("FILE.json");
   run->add_option("--dim", options.dims,
                   "NAME=N: a symbolic dim (default: from the input files, else 7 or the nearest)");
   run->add_option("--input", options.inputs, "NAME=FILE.npy: an input from a file");
@@ -64,7 +94,8 @@ void add_run(CLI::App& app, RunOptions& options, Chosen& chosen) {
       "  lumen run examples/softmax.hlir --dim rows=3\n"
       "  lumen run model.hlir --inputs weights.safetensors --input tokens=tokens.npy --output logits=logits.npy\n"
       "  lumen run gather.hlir --range indices=0..99 --seed 5\n"
-      "  lumen run model.hlir --inputs in.safetensors --diff expected.safetensors --rtol 1e-4");
+      "  lumen run model.hlir --inputs in.safetensors --diff expected.safetensors --rtol 1e-4\n"
+      "  lumen run model.hlir --compare reference --trace trace.json");
   run->callback([&] { chosen = [&options] { return run_graph(options); }; });
 }
 
@@ -236,6 +267,7 @@ int main_with(int argc, char** argv) {
   app.set_version_flag("--version", kVersion);
   app.require_subcommand(1);
   IrOptions ir;
+  CompileArguments compile;
   RunOptions run;
   EggOptions egg;
   TuneOptions tune;
@@ -245,6 +277,7 @@ int main_with(int argc, char** argv) {
   bool flags_markdown = false;
   Chosen chosen;
   add_ir(app, ir, chosen);
+  add_compile(app, compile, chosen);
   add_run(app, run, chosen);
   add_egg(app, egg, chosen);
   add_tune(app, tune, chosen);

@@ -51,6 +51,8 @@ class Saturated {
   // The classes of the graph's outputs, in their order.
   std::span<const egraph::Value> roots() const { return roots_; }
   const SaturateReport& report() const { return report_; }
+  // Whether the outputs of `other` are known to be equal to those of the graph. It must outlive this, too.
+  Expected<bool> knows(const Graph& other);
 
  private:
   friend Expected<Saturated> saturate(const Graph&, const SaturateOptions&);

@@ -201,7 +201,7 @@ TEST(FoldShapes, survives_optimisation) {
     cast(w - max(w, {1}, true), DType::i4).output("y");
     cases.add(packed, {{"n", length}}, 0, "elements that share bytes");
   }
-  cases.run_all(kFastFlags);
+  cases.run_all_optimised();
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ namespace {
 
 class Builder {
  public:
-  explicit Builder(uint64_t seed) : random_(seed) {}
+  Builder(uint64_t seed, bool exact) : random_(seed), exact_(exact) {}
 
   RandomGraph build() {
     n_ = graph_->dim("n", 1, 9);
@@ -49,9 +49,19 @@ class Builder {
     if (node.ok()) nodes_.push_back(*node);
   }
 
+  // Keeps whole numbers small.
+  void shrink() {
+    if (!exact_ || !is_float(type(nodes_.back()).dtype)) return;
+    const NodeId x = nodes_.back();
+    add(hlir::Constant{Scalar::of(type(x).dtype, 13.0)}, {});
+    add(hlir::View{View(type(x).shape, 0)}, {nodes_.back()});
+    add(hlir::Mod{}, {x, nodes_.back()});
+  }
+
   void add_input() {
+    const DType half = exact_ ? DType::f32 : DType::f16;
     const DType dtype =
-        one_of({DType::f32, DType::f32, DType::f64, DType::f16, DType::i32, DType::i8, DType::u64, DType::bool_});
+        one_of({DType::f32, DType::f32, DType::f64, half, DType::i32, DType::i8, DType::u64, DType::bool_});
     std::vector<Expr> dims;
     for (int64_t rank = below(4); rank > 0; --rank)
       dims.push_back(one_of<Expr>({1, 2, 3, 5, n_, 2 * n_, below(8) == 0 ? 0 : 7}));
@@ -61,7 +71,8 @@ class Builder {
     for (Lane& lane : tensor.lanes) {
       const double value = below(16) == 0 ? one_of({0.0, -0.0, 1e5, -1e-7, HUGE_VAL, -HUGE_VAL, std::nan("")})
                                           : static_cast<double>(below(4000)) / 512 - 3;
-      lane = is_float(dtype) ? Scalar::of(dtype, value).value : Scalar::of(dtype, below(20) - 8).value;
+      const bool whole = exact_ || !is_float(dtype);
+      lane = whole ? Scalar::of(dtype, below(20) - 8).value : Scalar::of(dtype, value).value;
     }
     result_.inputs.push_back(std::move(tensor));
   }
@@ -76,6 +87,7 @@ class Builder {
   void unary() {
     using namespace hlir;
     const NodeId x = pick();
+    if (exact_) return add(Floor{}, {x});
     switch (below(5)) {
       case 0:
         return add(Tanh{}, {x});
@@ -105,14 +117,17 @@ class Builder {
     const NodeId b = like(a);
     switch (below(5)) {
       case 0:
-        return add(Add{}, {a, b});
+        add(Add{}, {a, b});
+        return shrink();
       case 1:
-        return add(Mul{}, {a, b});
+        add(Mul{}, {a, b});
+        return shrink();
       case 2:
         return add(Maximum{}, {a, b});
       case 3:
         return add(BitXor{}, {a, b});
       default:
+        if (exact_ && is_float(type(a).dtype)) return;
         return is_float(type(a).dtype) ? add(Div{}, {a, b}) : add(Shift{ShiftDirection::right}, {a, b});
     }
   }
@@ -126,7 +141,8 @@ class Builder {
   }
 
   void cast() {
-    add(hlir::Cast{one_of({DType::f32, DType::f64, DType::i32, DType::u8, DType::bool_, DType::bf16})}, {pick()});
+    const DType narrow = exact_ ? DType::f32 : DType::bf16;
+    add(hlir::Cast{one_of({DType::f32, DType::f64, DType::i32, DType::u8, DType::bool_, narrow})}, {pick()});
   }
 
   int64_t axis_of(NodeId id) { return below(std::max<int64_t>(1, type(id).shape.rank())); }
@@ -134,12 +150,15 @@ class Builder {
   void reduce() {
     fold(pick());
     while (below(2) == 0) fold(nodes_.back());
+    shrink();
   }
 
   void fold(NodeId x) {
     using namespace hlir;
     const int64_t axis = axis_of(x);
-    switch (below(4)) {
+    const bool empty =
+        type(x).shape.rank() > 0 && type(x).shape[axis] == Expr(0);  // the largest of nothing is infinite
+    switch (exact_ && empty ? 0 : below(exact_ && is_float(type(x).dtype) ? 2 : 4)) {
       case 0:
         return add(SumReduce{axis}, {x});
       case 1:
@@ -154,6 +173,7 @@ class Builder {
   void scan() {
     const NodeId x = pick();
     add(hlir::Scan{axis_of(x), one_of({hlir::ScanKind::sum, hlir::ScanKind::max})}, {x});
+    shrink();
   }
 
   // What lies beyond a slanted line is filled.
@@ -214,6 +234,7 @@ class Builder {
     const NodeId source = nodes_.back();
     add(hlir::Scatter{axis, one_of({hlir::ScatterMode::set, hlir::ScatterMode::add, hlir::ScatterMode::min})},
         {x, indices, source});
+    shrink();
   }
 
   void sort() {
@@ -233,13 +254,14 @@ class Builder {
     add(hlir::View{View(cube, at[1] * shape[1] + at[2])}, {x});
     add(hlir::Mul{}, {left, nodes_.back()});
     add(hlir::SumReduce{2}, {nodes_.back()});
+    shrink();
   }
 
   // Running sums along the leading dim, and the last of them.
   void loop() {
     const NodeId x = pick();
     const TensorType whole = type(x);
-    if (whole.shape.rank() == 0 || is_bool(whole.dtype)) return;
+    if (whole.shape.rank() == 0 || is_bool(whole.dtype) || (exact_ && is_float(whole.dtype))) return;
     const Shape part(std::vector<Expr>(whole.shape.begin() + 1, whole.shape.end()));
     auto body = std::make_shared<Graph>();
     body->dim("n", 1, 9);
@@ -256,6 +278,7 @@ class Builder {
   }
 
   std::mt19937_64 random_;
+  bool exact_;
   std::shared_ptr<Graph> graph_ = std::make_shared<Graph>();
   Expr n_;
   std::vector<NodeId> nodes_;
@@ -264,6 +287,7 @@ class Builder {
 
 }  // namespace
 
-RandomGraph make_random_graph(uint64_t seed) { return Builder(seed).build(); }
+RandomGraph make_random_graph(uint64_t seed) { return Builder(seed, false).build(); }
+RandomGraph make_exact_graph(uint64_t seed) { return Builder(seed, true).build(); }
 
 }  // namespace lumen::testing

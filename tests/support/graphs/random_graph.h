@@ -16,5 +16,7 @@ struct RandomGraph {
 };
 
 RandomGraph make_random_graph(uint64_t seed);
+// Floats are small whole numbers throughout, so that no op rounds: every way to compute the graph gives the same bits.
+RandomGraph make_exact_graph(uint64_t seed);
 
 }  // namespace lumen::testing
