@@ -6,6 +6,7 @@
 #include <iostream>
 #include <optional>
 
+#include "bench/suite/html.h"
 #include "bench/suite/run_suite.h"
 #include "bench/suite/serve.h"
 #include "bench/suite/table.h"
@@ -23,8 +24,8 @@ using bench::Report;
 
 // Before anything runs: minutes of measuring must not end in a message about a file name.
 Expected<void> check_writable(const std::string& file) {
-  if (file.empty()) return {};
-  const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  if (folder.empty()) return {};
   std::error_code ignored;
   if (!std::filesystem::is_directory(folder, ignored)) return error(fmt::format("{}: no such folder", folder.string()));
   return {};
@@ -53,6 +54,7 @@ Expected<int> run_bench(const BenchOptions& options) {
   const std::vector<bench::Case> cases =
       LUMEN_TRY(bench::choose(options.suite == "micro" ? bench::micro_cases() : bench::pattern_cases(), choice));
   LUMEN_TRY(check_writable(options.json));
+  LUMEN_TRY(check_writable(options.html));
   std::optional<Report> before;
   if (!options.compare.empty()) {
     before = LUMEN_TRY(bench::parse_report(LUMEN_TRY(read_text(options.compare)), options.compare));
@@ -62,11 +64,15 @@ Expected<int> run_bench(const BenchOptions& options) {
   if (!options.json.empty()) LUMEN_TRY(write_text(options.json, bench::print_report(report)));
   int status = 0;
   for (const bench::Result& result : report.results) status |= result.problem.empty() ? 0 : 1;
+  std::optional<bench::Comparison> comparison;
   if (before) {
     if (before->hardware != report.hardware) fmt::print(stderr, "lumen: {} is of other hardware\n", options.compare);
-    const bench::Comparison comparison = LUMEN_TRY(bench::compare_reports(*before, report));
-    fmt::print("\nbeside {} of {}\n{}", options.compare, before->date, bench::comparison_text(comparison));
-    if (comparison.slower() > 0 || !comparison.lost.empty()) status = 1;
+    comparison = LUMEN_TRY(bench::compare_reports(*before, report));
+    fmt::print("\nbeside {} of {}\n{}", options.compare, before->date, bench::comparison_text(*comparison));
+    if (comparison->slower() > 0 || !comparison->lost.empty()) status = 1;
+  }
+  if (!options.html.empty()) {
+    LUMEN_TRY(write_text(options.html, bench::html_report(report, comparison ? &*comparison : nullptr)));
   }
   return status;
 }

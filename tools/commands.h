@@ -107,6 +107,7 @@ struct BenchOptions {
   std::string only;     // a regular expression searched in names
   std::string dtype;    // a dtype's name
   std::string json;     // a file to write
+  std::string html;     // a page to write
   std::string compare;  // a file that --json wrote before
   bool quick = false;
   bool cold = false;  // compiled with an empty cache

@@ -206,6 +206,7 @@ void add_bench(CLI::App& app, BenchOptions& options, BenchEnvironment& environme
     sub->add_flag("--quick", options.quick, "a few cases of each group, and fewer trials");
     sub->add_flag("--cold", options.cold, "compile with an empty cache, so that compile times include all tuning");
     sub->add_option("--json", options.json, "write everything there")->type_name("FILE");
+    sub->add_option("--html", options.html, "write a page with plots there")->type_name("FILE");
     sub->add_option("--compare", options.compare, "set the times beside those of a file that --json wrote")
         ->type_name("OLD.json");
     sub->callback([&, name] {

@@ -115,9 +115,11 @@ def main():
     report = {"threads": options.threads, "limits": lumen.ask(do="limits"), "results": []}
     with torch.no_grad():
         for number, case in enumerate(cases, 1):
-            print(f"\r{options.threads} threads  {number}/{len(cases)}  {case['name']:<50}", end="", file=sys.stderr)
+            if sys.stderr.isatty():
+                print(f"\r{options.threads} threads  {number}/{len(cases)}  {case['name']:<50}", end="", file=sys.stderr)
             report["results"].append({**case, **run_case(case, lumen, options)})
-    print(file=sys.stderr)
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
     lumen.close()
     with open(options.json, "w") as file:
         json.dump(report, file, indent=1)

@@ -51,8 +51,8 @@ std::vector<Case> micro_cases();
 std::vector<Case> pattern_cases();
 
 struct CaseChoice {
-  std::string only;   // a regular expression searched in names; empty for all
-  std::string dtype;  // a dtype's name; empty for all
+  std::string only = {};   // a regular expression searched in names; empty for all
+  std::string dtype = {};  // a dtype's name; empty for all
   bool quick = false;
 };
 // An error when the expression or the dtype is wrong, or nothing is left.

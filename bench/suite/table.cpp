@@ -73,6 +73,7 @@ std::string comparison_text(const Comparison& comparison) {
   int64_t faster = 0;
   size_t width = 0;
   for (const Comparison::Row& row : comparison.rows) width = std::max(width, row.name.size());
+  for (const std::string& name : comparison.lost) width = std::max(width, name.size());
   for (const Comparison::Row& row : comparison.rows) {
     faster += row.change == Change::faster ? 1 : 0;
     if (row.change == Change::none) continue;
