@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lumen/ir/expr_prove.h"
 #include "lumen/ir/view_parts.h"
 
 namespace lumen {
@@ -33,6 +34,7 @@ std::optional<View> without_dims(View v, int64_t first, int64_t count) {
   if (first < 0 || first + count > shape.rank()) return std::nullopt;
   for (int64_t k = first; k < first + count; ++k) {
     const Expr gone = coordinate(k, shape[k]);
+    if (!prove_positive(shape[k])) return std::nullopt;
     if (!gone.is_constant() && (depends_on(v.index(), gone) || depends_on(v.guard(), gone))) return std::nullopt;
   }
   const auto moved = renumbered(shape, first + count, count);
@@ -66,8 +68,27 @@ std::optional<ReducedView> reduce_first(View v, Shape from, int64_t axis) {
   return view ? std::optional(ReducedView{source, *view}) : std::nullopt;
 }
 
+std::optional<View> gather_first(View v, Shape from, int64_t axis, Shape indices) {
+  const std::optional<ReducedView> others = reduce_first(v, from, axis);
+  if (!others) return std::nullopt;
+  // The other coordinates, at the places they have beside those of the indices.
+  const Shape rest = others->view.shape();
+  std::vector<Expr> dims(rest.begin(), rest.end());
+  dims.insert(dims.begin() + axis, indices.begin(), indices.end());
+  const Shape to(dims);
+  const Shape rest_of_source = dims_without(from, others->axis, 1);
+  const Expr flat = substitute(others->view.index(), renumbered(rest, axis, -indices.rank()));
+  std::vector<Expr> at = unflatten(flat, rest_of_source.dims());
+  std::vector<Expr> source(rest_of_source.begin(), rest_of_source.end());
+  for (int64_t k = 0; k < indices.rank(); ++k) {
+    at.insert(at.begin() + others->axis + k, coordinate(axis + k, indices[k]));
+    source.insert(source.begin() + others->axis + k, indices[k]);
+  }
+  return View(to, Shape(source).flat_index(at));
+}
+
 std::optional<View> view_first(View v, Shape from, int64_t axis) {
-  if (v.has_guard() || axis < 0 || axis >= from.rank()) return std::nullopt;
+  if (v.has_guard() || axis < 0 || axis >= from.rank() || v.shape().rank() >= from.rank()) return std::nullopt;
   return through_result(v, move_dim(View::identity(from), axis, from.rank() - 1), 1);
 }
 

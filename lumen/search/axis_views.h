@@ -8,7 +8,8 @@
 
 namespace lumen {
 
-// v without `count` dims from `first` on; nothing when it depends on one of them or there is no such dim.
+// v without `count` dims from `first` on. Nothing when it depends on one of them, when there is no such dim, or when
+// one may be empty: then v need not read anything that is there.
 std::optional<View> without_dims(View v, int64_t first, int64_t count);
 
 // v with dim `axis` moved to position `to` (of the result).
@@ -22,8 +23,13 @@ struct ReducedView {
 // Nothing unless coordinate `axis` of v runs along one whole axis of the source, in order, and moves nothing else.
 std::optional<ReducedView> reduce_first(View v, Shape from, int64_t axis);
 
+// The same for a gather by indices of shape `indices`, which take the place of the axis: what v gives, once the source
+// is gathered along the axis that reduce_first names.
+std::optional<View> gather_first(View v, Shape from, int64_t axis, Shape indices);
+
 // v of a tensor with shape `from` that was reduced over `axis`, as a view of the tensor itself whose last dim is the
-// one to reduce over. Nothing when v has a fill.
+// one to reduce over. Nothing when v has a fill, or more dims than it reads: a tensor can be a reduction of a view of
+// itself, and rules would go on adding dims.
 std::optional<View> view_first(View v, Shape from, int64_t axis);
 
 // Views over a domain: the dims of a result, then `summed` dims.

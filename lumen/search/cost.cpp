@@ -92,4 +92,15 @@ class Roofline {
 
 OpCost roofline(const Machine& machine, const DimValues& dims) { return Roofline(machine, dims); }
 
+double cost_of(const Graph& graph, const OpCost& cost) {
+  double sum = 0;
+  for (const NodeId id : graph.order()) {
+    const Node& node = graph[id];
+    std::vector<TensorType> operands;
+    for (const NodeId operand : node.operands) operands.push_back(graph[operand].type);
+    sum += cost({*node.op, node.fields, operands, node.type});
+  }
+  return sum;
+}
+
 }  // namespace lumen

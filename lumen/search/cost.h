@@ -37,4 +37,7 @@ struct Machine {
 // reads, and a launch. Dims that `dims` does not have count as 256, or what their bounds have nearest to that.
 OpCost roofline(const Machine& machine = {}, const DimValues& dims = {});
 
+// Of all ops that the outputs need, each once.
+double cost_of(const Graph& graph, const OpCost& cost);
+
 }  // namespace lumen

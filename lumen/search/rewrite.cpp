@@ -1,12 +1,39 @@
 #include "lumen/search/rewrite.h"
 
+#include <algorithm>
+
 namespace lumen {
+
+namespace {
+
+// The machine, and what it would be if one thing were dearer or cheaper.
+std::vector<Machine> machines_like(const Machine& machine) {
+  constexpr double kMuch = 8;
+  std::vector<Machine> all(6, machine);
+  all[1].elements /= kMuch;  // maps that are stored
+  all[2].elements *= kMuch;  // maps that are fused
+  all[3].launch *= kMuch;
+  all[4].products /= kMuch;
+  all[5].bytes /= kMuch;
+  return all;
+}
+
+}  // namespace
 
 Expected<Rewritten> rewrite(const Graph& graph, const RewriteOptions& options) {
   Saturated saturated = LUMEN_TRY(saturate(graph, options.saturate));
   Rewritten result;
-  const OpCost cost = options.cost ? options.cost : roofline();
-  result.candidates = LUMEN_TRY(extract_best(saturated, options.candidates, cost));
+  const OpCost judge = roofline(options.machine, options.dims);
+  for (const Machine& machine : machines_like(options.machine)) {
+    if (result.candidates.size() >= options.candidates) break;
+    const std::shared_ptr<Graph> found =
+        LUMEN_TRY(extract_best(saturated, 1, roofline(machine, options.dims)))[0].graph;
+    const auto is_known = [&](const Candidate& candidate) { return candidate.graph->equals(*found); };
+    if (std::any_of(result.candidates.begin(), result.candidates.end(), is_known)) continue;
+    result.candidates.push_back({found, cost_of(*found, judge)});
+  }
+  std::stable_sort(result.candidates.begin(), result.candidates.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.cost < b.cost; });
   result.report = saturated.report();
   return result;
 }

@@ -12,8 +12,9 @@ namespace lumen {
 
 struct RewriteOptions {
   SaturateOptions saturate = {};
-  size_t candidates = 4;
-  OpCost cost = {};  // empty: roofline()
+  Machine machine = {};
+  DimValues dims = {};    // sizes to expect; see roofline()
+  size_t candidates = 4;  // at most
 };
 
 struct Rewritten {
@@ -21,8 +22,10 @@ struct Rewritten {
   SaturateReport report;
 };
 
-// Equivalent programs of llir_stage(). The same graph and options give the same ones, unless time ran out (the report
-// says so).
+// Equivalent programs of llir_stage(): the cheapest on the machine, then what is cheapest if parts of a program cost
+// more or less than the roofline says, because they are fused or not. These differ where it matters; the second best
+// program by the same cost differs from the best in a detail. The same graph and options give the same ones, unless
+// time ran out (the report says so).
 Expected<Rewritten> rewrite(const Graph& graph, const RewriteOptions& options = {});
 
 }  // namespace lumen

@@ -6,12 +6,12 @@
 #include "lumen/ir/expr_prove.h"
 #include "lumen/ir/shape.h"
 #include "lumen/ir/view.h"
+#include "lumen/search/axis_views.h"
 
 namespace lumen {
 
 using egraph::define_primitive;
 using egraph::guard;
-using egraph::Unit;
 
 namespace {
 
@@ -43,6 +43,30 @@ bool is_positive(const Scalar& c) {
   return c.value.i > 0;
 }
 
+// 1/c where that is exact: c is a power of two, and neither is so small that bits are lost.
+std::optional<Scalar> exact_recip(const Scalar& c) {
+  if (!is_float(c.dtype) || c.value.f == 0 || !std::isfinite(c.value.f)) return std::nullopt;
+  const Scalar inverse = Scalar::of(c.dtype, 1 / c.value.f);
+  int exponent = 0;
+  if (std::fabs(std::frexp(c.value.f, &exponent)) != 0.5 || inverse.value.f != 1 / c.value.f) return std::nullopt;
+  return inverse;
+}
+
+// The product, unless it leaves the range in which it is as accurate as its factors.
+std::optional<Scalar> mul_constants(const Scalar& a, const Scalar& b) {
+  if (a.dtype != b.dtype || !is_float(a.dtype)) return std::nullopt;
+  const Scalar product = Scalar::of(a.dtype, a.value.f * b.value.f);
+  const double size = std::fabs(product.value.f);
+  if (!(size > 0x1p-14) || !(size < 0x1p14)) return std::nullopt;
+  return product;
+}
+
+// The axis of the indices (of rank r, that stand for axis a) which axis b of what they gather is.
+std::optional<int64_t> index_axis(const TensorType& indices, int64_t a, int64_t b) {
+  if (b < a || b >= a + indices.shape.rank()) return std::nullopt;
+  return b - a;
+}
+
 // Gather by computed indices is a view, where they are known to be inside.
 std::optional<View> gather_view(const TensorType& type, int64_t axis, const Shape& shape, const Expr& value) {
   const Shape from = type.shape;
@@ -64,6 +88,10 @@ std::optional<View> gather_view(const TensorType& type, int64_t axis, const Shap
   return View(to, from.flat_index(source));
 }
 
+std::optional<View> view_after_gather(const View& v, const TensorType& from, int64_t axis, const TensorType& indices) {
+  return gather_first(v, from.shape, axis, indices.shape);
+}
+
 }  // namespace
 
 void add_rule_primitives(egraph::EGraph& graph) {
@@ -77,7 +105,12 @@ void add_rule_primitives(egraph::EGraph& graph) {
   define_primitive(graph, "cast_through", [](const TensorType& type, DType through, DType to) {
     return guard(is_cast_through(type.dtype, through, to));
   });
+  define_primitive(graph, "floating", [](const TensorType& type) { return guard(is_float(type.dtype)); });
+  define_primitive(graph, "exact_recip", exact_recip);
+  define_primitive(graph, "mul_constants", mul_constants);
+  define_primitive(graph, "index_axis", index_axis);
   define_primitive(graph, "gather_view", gather_view);
+  define_primitive(graph, "view_after_gather", view_after_gather);
 }
 
 }  // namespace lumen

@@ -13,8 +13,8 @@ namespace lumen {
 //   (broadcast_view T)           one element as a tensor of type T
 //   (view_rank v)                of what it gives
 //   (compose outer inner)        what outer reads of inner
-//   (unguarded v)                holds when there is no fill
-//   (injective v)                holds when no element is read twice and there is no fill
+//   (unguarded v), (guarded v)   hold when there is no fill, a fill
+//   (injective v), (repeats v)   no element is known to be read twice, some may be; both only without a fill
 //   (all_equal v c)              holds when v of a tensor full of c is full of c
 //   (cast_fill v d)              the same with its fill cast to d
 //   (iota_shape v), (iota_value v s e)   the Iota that v reads of one with shape s and value e
@@ -32,12 +32,18 @@ namespace lumen {
 //   (view_domain outer v r)      the domain that gives what outer reads of the result
 //   (without_summed v r)         v, which does not depend on the dims summed over, over the result's dims
 // Types and scalars
-//   (dtype_of T)
+//   (dtype_of T), (floating T)
 //   (neutral_add c), (neutral_mul c)    x + c and x * c are x, bit for bit
 //   (is_zero c)                  +0
 //   (positive c)                 finite and above 0
-//   (cast_through T d e)         casting a T to d and then to e is casting it to e
-//   (gather_view T i s e)        what Gather along axis i reads of a T by an Iota of shape s and value e
+//   (exact_recip c)              1/c for powers of two
+//   (mul_constants c d)          c * d, unless far from 1
+//   (cast_through T d e)         holds when casting a T to d and then to e is casting it to e
+// Gathers (of an x of type T along axis i)
+//   (gather_view T i s e)        what an Iota of shape s and value e reads, as a view of x
+//   (index_axis I i j)           the axis of the indices, of type I, that is axis j of the result; there may be none
+//   (view_after_gather v T i I)  a gather along axis i of what v reads of a T, once the T is gathered along its axis
+//                                (source_axis v T i)
 void add_rule_primitives(egraph::EGraph& graph);
 
 // Those on views alone, and on contractions; parts of the above.

@@ -42,6 +42,8 @@ void add_view_primitives(egraph::EGraph& graph) {
   define_primitive(graph, "compose", [](const View& outer, const View& inner) { return compose(outer, inner); });
   define_primitive(graph, "unguarded", [](const View& v) { return guard(!v.has_guard()); });
   define_primitive(graph, "injective", [](const View& v) { return guard(!v.has_guard() && is_injective(v)); });
+  define_primitive(graph, "guarded", [](const View& v) { return guard(v.has_guard()); });
+  define_primitive(graph, "repeats", [](const View& v) { return guard(!v.has_guard() && !is_injective(v)); });
   define_primitive(graph, "all_equal",
                    [](const View& v, const Scalar& c) { return guard(!v.has_guard() || v.fill() == c); });
   define_primitive(graph, "cast_fill", cast_fill);

@@ -33,9 +33,15 @@ std::vector<HostTensor> run_expanded(const Graph& graph, const std::vector<HostT
 
 // Functions of the frontend and compositions of them, small and with odd sizes.
 std::vector<Sample> function_samples();
+std::vector<Sample> elementwise_samples();
 // Attention in its spellings.
 std::vector<Sample> attention_samples();
 // One block of a transformer: norm, q/k/v, rope, causal attention, projection, residual, norm, swiglu.
-Sample transformer_block(int64_t width, int64_t heads, int64_t kv_heads, int64_t hidden, Expr seq, DType dtype);
+struct BlockSize {
+  int64_t heads = 4, kv_heads = 2, head = 8, hidden = 24;
+  int64_t seq = 5;
+  int64_t max_seq = 0;  // the number of tokens is a dim up to this; 0: it is `seq`
+};
+Sample transformer_block(const BlockSize& size, DType dtype);
 
 }  // namespace lumen::testing

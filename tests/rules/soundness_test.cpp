@@ -10,7 +10,9 @@ namespace lumen {
 namespace {
 
 using testing::agree;
+using testing::random_inputs;
 using testing::run_expanded;
+using testing::Sample;
 
 struct Given {
   const Graph& graph;
@@ -63,6 +65,25 @@ TEST(Soundness, exact_rules_change_no_bit_of_random_graphs) {
     expect_sound({*random.graph, random.inputs, random.dims}, options, "seed " + std::to_string(seed), 6);
     if (HasFailure()) return;
   }
+}
+
+// Every sample, with and without rules that change rounding.
+void expect_sound_samples(const std::vector<Sample>& samples, uint64_t programs) {
+  for (const Sample& sample : samples) {
+    for (const bool rounding : {false, true}) {
+      SaturateOptions options;
+      options.rounding = rounding;
+      const std::vector<HostTensor> inputs = random_inputs(*sample.graph, sample.dims, 7 + programs);
+      expect_sound({*sample.graph, inputs, sample.dims}, options, sample.name, programs);
+    }
+  }
+}
+
+TEST(Soundness, programs_for_functions_agree) { expect_sound_samples(testing::function_samples(), 32); }
+TEST(Soundness, programs_for_elementwise_ops_agree) { expect_sound_samples(testing::elementwise_samples(), 12); }
+TEST(Soundness, programs_for_attention_agree) { expect_sound_samples(testing::attention_samples(), 32); }
+TEST(Soundness, programs_for_a_transformer_block_agree) {
+  expect_sound_samples({testing::transformer_block({}, f32), testing::transformer_block({.max_seq = 9}, bf16)}, 32);
 }
 
 }  // namespace
