@@ -1,5 +1,6 @@
 #include "lumen/codegen/print_kernel.h"
 
+#include "lumen/codegen/attention.h"
 #include "lumen/codegen/contract.h"
 #include "lumen/codegen/fold.h"
 #include "lumen/codegen/map.h"
@@ -24,6 +25,12 @@ Expected<std::vector<std::string>> kernel_schedules(const Graph& body, const Tar
     return std::vector{only};
   }
   std::vector<std::string> schedules;
+  if (has_family(body, OpFamily::reduce)) {
+    for (const AttentionSchedule& schedule : LUMEN_TRY(attention_schedules(body, target))) {
+      schedules.push_back(schedule.str());
+    }
+    return schedules;
+  }
   for (const ContractSchedule& schedule : contract_schedules(body, target)) schedules.push_back(schedule.str());
   LUMEN_TRY(print_kernel(body, "k", schedules.empty() ? ContractSchedule().str() : schedules[0], target));
   return schedules;
@@ -33,6 +40,9 @@ Expected<KernelText> print_kernel(const Graph& body, const std::string& name, co
                                   const Target& target) {
   if (schedule == "fold") return print_fold(body, name);
   if (schedule == "map") return print_map(body, name);
+  if (is_attention_schedule(schedule)) {
+    return print_attention(body, name, LUMEN_TRY(AttentionSchedule::parse(schedule)), target);
+  }
   return print_contract(body, name, LUMEN_TRY(ContractSchedule::parse(schedule)), target);
 }
 
