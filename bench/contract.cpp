@@ -2,12 +2,15 @@
 //
 //   mm f32 1 512 512 512 nt [schedule]      batch, m, n, k; nt: the right side is [n,k], nn: [k,n]
 //   conv f32 1 64 56 56 64 3 1 1 [schedule] images, channels, height, width, channels out, window, stride, padding
+//   drop                                    forgets the products made so far
 //   threads 2                               for the lines that follow
 //   amx                                     products per second of the matrix unit alone
 //   read                                    bytes per second of reading memory
 //
-// For each of the first two it prints "seconds schedule": the median of the fastest schedule proposed, or of the one
-// given. bench/contract_peers.py asks for products in turn with the same ones in torch.
+//   text mm …                               the kernel of the first schedule, in C
+//
+// For each of the first two it prints "median least schedule", in seconds, of the fastest schedule proposed or of the
+// one given. bench/contract_peers.py asks for products in turn with the same ones in torch.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -108,15 +111,17 @@ class Product {
     out_.push_back(allocate(scratch_));
   }
 
+  std::string text() const { return kernels_[0].text.text; }
   // The fastest schedule of all, from then on that one.
   std::string time(cpu::ThreadPool& pool) {
     if (kernels_.size() > 1) {
       std::vector<double> each;
-      for (const Kernel& kernel : kernels_) each.push_back(median(kernel, pool));
+      for (const Kernel& kernel : kernels_) each.push_back(measure(kernel, pool).least);
       const auto best = std::ranges::min_element(each) - each.begin();
       kernels_ = {kernels_[static_cast<size_t>(best)]};
     }
-    return fmt::format("{} {}", median(kernels_[0], pool), kernels_[0].schedule.str());
+    const Times times = measure(kernels_[0], pool);
+    return fmt::format("{} {} {}", times.median, times.least, kernels_[0].schedule.str());
   }
 
  private:
@@ -157,7 +162,10 @@ class Product {
     }
   }
 
-  double median(const Kernel& kernel, cpu::ThreadPool& pool) const {
+  struct Times {
+    double median, least;
+  };
+  Times measure(const Kernel& kernel, cpu::ThreadPool& pool) const {
     run(kernel, pool);
     std::vector<double> times;
     const auto begin = Clock::now();
@@ -167,7 +175,7 @@ class Product {
       times.push_back(seconds_since(start));
     }
     std::ranges::sort(times);
-    return times[times.size() / 2];
+    return {times[times.size() / 2], times[0]};
   }
 
   std::shared_ptr<Graph> graph_;
@@ -262,6 +270,8 @@ int main() {
       products.clear();
       continue;
     }
+    const bool show = kind == "text";
+    if (show) line >> kind;
     std::unique_ptr<Product>& made = products[text];
     if (!made) {
       std::shared_ptr<Graph> graph = kind == "conv" ? convolution(line) : matrix_product(line);
@@ -269,6 +279,6 @@ int main() {
       std::getline(line >> std::ws, schedule);
       made = std::make_unique<Product>(std::move(graph), schedule, compiler);
     }
-    std::cout << made->time(*pool) << std::endl;
+    std::cout << (show ? made->text() : made->time(*pool)) << std::endl;
   }
 }

@@ -2,12 +2,15 @@
 
 #include "lumen/codegen/contract_gemm.h"
 #include "lumen/codegen/contract_roles.h"
+#include "lumen/codegen/contract_skinny.h"
 
 namespace lumen {
 
 Expected<KernelText> print_contract(const Graph& body, const std::string& name, const ContractSchedule& schedule,
                                     const Target& target) {
-  const ContractRoles roles = LUMEN_TRY(contract_roles(body));
+  const ContractRoles roles = LUMEN_TRY(contract_roles(body, schedule.swap != 0));
+  const bool skinny = schedule.method == ContractMethod::dot || schedule.method == ContractMethod::sweep;
+  if (skinny) return print_skinny(body, roles, name, schedule);
   return print_gemm(body, roles, name, schedule, target);
 }
 

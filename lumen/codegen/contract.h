@@ -16,8 +16,10 @@
 namespace lumen {
 
 enum class ContractMethod : uint8_t {
-  gemm,  // register tiles of vectors, for every dtype
-  amx,   // tiles of the matrix unit: bf16 and 8-bit integers
+  gemm,   // register tiles of vectors, for every dtype
+  amx,    // tiles of the matrix unit: bf16 and 8-bit integers
+  dot,    // few rows: mr rows by nr columns, each one long sum
+  sweep,  // few rows: mr rows, kc summed coordinates over nc columns
 };
 
 // How a Contract runs: what does not change its meaning. Sizes are in elements.
@@ -26,6 +28,9 @@ struct ContractSchedule {
   int64_t mr = 0, nr = 0;  // one register tile
   int64_t kc = 0;          // products that are summed before a tile is put away
   int64_t mc = 0, nc = 0;  // one piece of work: a block of the result
+  int64_t direct = 0;      // 1: rows are read where they lie, 2: columns are, 3: both; they are not packed then
+  int64_t own = 0;         // 1: columns are packed for each block anew, a panel before it is used
+  int64_t swap = 0;        // 1: the last dim of the result is a row
 
   bool operator==(const ContractSchedule&) const = default;
   // "gemm mr=14 nr=32 kc=256 mc=112 nc=512"

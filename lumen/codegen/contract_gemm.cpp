@@ -23,22 +23,28 @@ class GemmPrinter {
     depth_ = ceil_div(roles.extent(Role::summed), types_.depth) * types_.depth;
     panels_ = ceil_div(roles.extent(Role::column), s_.nr);
     one_side_ = roles.extent(Role::batch) * panels_ * depth_ * s_.nr;
+    if ((s_.direct & 1) != 0) rows_ = held(roles.rows, Role::row).plain;
+    for (const NodeId factor : roles.columns) {
+      if ((s_.direct & 2) != 0) columns_.push_back(*held(factor, Role::column).plain);
+    }
   }
 
   Expected<KernelText> print() {
     KernelText kernel;
     LUMEN_TRY(print_packings(kernel));
     kernel.text += s_.method == ContractMethod::amx
-                       ? print_amx_tile(name_ + "_tile", types_, s_)
-                       : print_vector_tile(name_ + "_tile", types_, s_, target_.vector_bytes);
+                       ? print_amx_tile(name_ + "_tile", types_, s_, steps())
+                       : print_vector_tile(name_ + "_tile", types_, s_, target_.vector_bytes, steps());
     const StorePlan store{name_ + "_store", types_.sum, s_.nr};
     kernel.text += LUMEN_TRY(print_store(body_, roles_, store, kernel.faults));
     const Expr sides = static_cast<int64_t>(roles_.columns.size());
-    kernel.text += pack_step();
-    kernel.steps.push_back({name_ + "_pack", sides * roles_.extent(Role::batch) * panels_});
+    if (columns_.empty() && s_.own == 0) {
+      kernel.text += pack_step();
+      kernel.steps.push_back({name_ + "_pack", sides * roles_.extent(Role::batch) * panels_});
+      kernel.scratch = sides * one_side_ * element_bytes();
+    }
     kernel.text += block_step();
     kernel.steps.push_back({name_, grain_of(body_) == 1 ? blocks() : Expr(1)});
-    kernel.scratch = sides * one_side_ * element_bytes();
     return kernel;
   }
 
@@ -48,36 +54,44 @@ class GemmPrinter {
   Expr column_blocks() const { return ceil_div(roles_.extent(Role::column), s_.nc); }
   Expr blocks() const { return roles_.extent(Role::batch) * row_blocks() * column_blocks(); }
 
-  Packing packing(NodeId factor, Role lane) const {
+  TileSteps steps() const {
+    const bool amx = s_.method == ContractMethod::amx;
+    const int64_t depth = amx ? types_.depth : 1;
+    TileSteps steps{amx ? depth : 1, s_.mr * depth, s_.nr * depth};
+    if (rows_) steps.row = *rows_->lane.constant(), steps.row_summed = *rows_->summed.constant() * depth;
+    if (!columns_.empty()) steps.column_summed = *columns_[0].summed.constant();
+    return steps;
+  }
+
+  HeldFactor held(NodeId factor, Role lane) const {
+    return held_factor(roles_, factor, lane, s_.method == ContractMethod::amx);
+  }
+
+  Expected<std::string> packing(const std::string& function, NodeId factor, Role lane,
+                                std::vector<std::string>& faults) const {
+    const HeldFactor from = held(factor, lane);
     Packing p;
+    p.function = function;
+    p.graph = from.graph.get();
+    p.factor = from.node;
+    p.convert = from.convert;
+    p.plain = from.plain;
+    p.along_summed = from.along_summed;
     p.lane = lane;
     p.lanes = lane == Role::row ? s_.mr : s_.nr;
     p.group = types_.group;
     p.multiple = types_.depth;
     p.type = types_.packed;
     p.vector_bytes = target_.vector_bytes;
-    const std::optional<Expr> step = step_of(roles_, place_of(roles_, factor).index, Role::summed);
-    p.along_summed = step && *step == Expr(1);
-    p.graph = roles_.graph.get();
-    p.factor = factor;
     if (s_.method == ContractMethod::amx && lane == Role::row) p.depth = types_.depth;
-    return p;
+    return print_packing(roles_, p, faults);
   }
 
   Expected<void> print_packings(KernelText& kernel) {
-    for (size_t side = 0; side <= roles_.columns.size(); ++side) {
-      const bool rows = side == roles_.columns.size();
-      const NodeId factor = rows ? roles_.rows : roles_.columns[side];
-      Packing p = packing(factor, rows ? Role::row : Role::column);
-      p.function = rows ? name_ + "_rows" : fmt::format("{}_columns{}", name_, side);
-      std::optional<NarrowFactor> narrow;
-      if (s_.method == ContractMethod::amx) {
-        narrow = narrow_factor(roles_, factor);
-        p.graph = narrow->graph.get();
-        p.factor = narrow->node;
-        p.convert = narrow->convert;
-      }
-      kernel.text += LUMEN_TRY(print_packing(roles_, p, kernel.faults));
+    if (!rows_) kernel.text += LUMEN_TRY(packing(name_ + "_rows", roles_.rows, Role::row, kernel.faults));
+    for (size_t side = 0; side < roles_.columns.size() && columns_.empty(); ++side) {
+      kernel.text += LUMEN_TRY(
+          packing(fmt::format("{}_columns{}", name_, side), roles_.columns[side], Role::column, kernel.faults));
     }
     return {};
   }
@@ -115,7 +129,12 @@ class GemmPrinter {
         "  {0} rows[{1}] __attribute__((aligned(64)));\n"
         "  {2} sums[{3}][{4}][{5}] __attribute__((aligned(64)));\n"
         "  const {0}* const packed = (const {0}*)out[{6}];\n",
-        types_.packed, s_.mc * s_.kc, types_.sum, roles_.columns.size(), tiles, s_.mr * s_.nr, body_.outputs().size());
+        types_.packed, rows_ ? 1 : s_.mc * s_.kc, types_.sum, roles_.columns.size(), tiles, s_.mr * s_.nr,
+        body_.outputs().size());
+    if (s_.own != 0) {
+      text += fmt::format("  {} columns[{}][{}] __attribute__((aligned(64)));\n", types_.packed, roles_.columns.size(),
+                          s_.kc * s_.nr);
+    }
     if (grain_of(body_) != 1) text += fmt::format("  begin = 0, end = end > 0 ? {} : 0;\n", number(blocks()));
     text += "  int64_t held = -1;\n  LUMEN_ROWS(row) {\n" + block_place() + block_loop() + "  }\n";
     if (amx) text += amx_end();
@@ -132,40 +151,101 @@ class GemmPrinter {
         fmt::arg("N", number(roles_.extent(Role::column))));
   }
 
+  // Rows of a block as tiles take them; once when a block has all its products at once.
+  std::string rows_loop() const {
+    if (rows_) return "";
+    return fmt::format(
+        "      if (held != block || {K} > {kc}) {{\n"
+        "        for (int64_t m = m0; m < m1; m += {mr}) {{\n"
+        "          found = {f}_rows({p}, rows + (m - m0) * depth, i0, m, k0, k1);\n"
+        "          fault = found > fault ? found : fault;\n        }}\n"
+        "        held = block;\n      }}\n",
+        fmt::arg("kc", s_.kc), fmt::arg("K", number(roles_.extent(Role::summed))), fmt::arg("mr", s_.mr),
+        fmt::arg("f", name_), fmt::arg("p", kParameters));
+  }
+
+  std::string own_panels() const {
+    std::string text;
+    for (size_t side = 0; side < roles_.columns.size() && s_.own != 0; ++side) {
+      text += fmt::format(
+          "        found = {0}_columns{1}({2}, columns[{1}], i0, c, k0, k1);\n"
+          "        fault = found > fault ? found : fault;\n",
+          name_, side, kParameters);
+    }
+    return text;
+  }
+
+  // Where a tile's rows and columns are. Read where they lie, the last ones of an axis are those of a whole tile, of
+  // which some were done before.
+  std::string tile_place() const {
+    const auto last = [](bool direct, const char* at, int64_t size, const std::string& extent) {
+      return direct ? fmt::format("{0} + {1} <= {2} ? {0} : {2} - {1}", at, size, extent) : std::string(at);
+    };
+    std::string text = fmt::format("        const int64_t i1 = {}, i2 = {}, i3 = k0;\n",
+                                   last(rows_.has_value(), "m", s_.mr, number(roles_.extent(Role::row))),
+                                   last(!columns_.empty(), "c", s_.nr, number(roles_.extent(Role::column))));
+    text += fmt::format("        const {}* const a = ", types_.packed);
+    text += rows_ ? fmt::format("(const {}*)a{} + {};\n", types_.packed, rows_->input, print_c(rows_->index).text)
+                  : "rows + (m - m0) * depth;\n";
+    for (size_t side = 0; side < roles_.columns.size(); ++side) {
+      text += fmt::format("        const {}* const b{} = {};\n", types_.packed, side, column_place(side));
+    }
+    return text;
+  }
+
+  std::string column_place(size_t side) const {
+    if (s_.own != 0) return fmt::format("columns[{}]", side);
+    if (!columns_.empty()) {
+      const PlainFactor& plain = columns_[side];
+      return fmt::format("(const {}*)a{} + {}", types_.packed, plain.input, print_c(plain.index).text);
+    }
+    return fmt::format("packed + {0} * {1} + (i0 * {2} + c / {3}) * {4} * {3} + k0 * {3}", side, number(one_side_),
+                       number(panels_), s_.nr, number(depth_));
+  }
+
+  // The sums themselves are the only output, and lie along columns: whole tiles are stored by the tile function.
+  bool stores_whole_tiles() const {
+    const Expr index = roles_.result.flat_index(roles_.at_result());
+    const std::optional<Expr> along = step_of(roles_, index, Role::column), down = step_of(roles_, index, Role::row);
+    return in_one_go() && body_.outputs().size() == 1 && roles_.contracts.size() == 1 && along && *along == Expr(1) &&
+           down && roles_.graph->outputs()[0].value == roles_.contracts[0] && is_held_as_stored(roles_.dtype);
+  }
+
+  std::string whole_tile() const {
+    const Expr index = roles_.result.flat_index(roles_.at_result());
+    return fmt::format(
+        "        if (m + {} <= m1 && c + {} <= c1) {{\n"
+        "          {}_tile(depth, a, b0, ({}*)r0 + {}, {}, 1);\n          continue;\n        }}\n",
+        s_.mr, s_.nr, name_, types_.sum, print_c(index).text, number(*step_of(roles_, index, Role::row)));
+  }
+
   // A sum of nothing is a tile of zeros, so the loop runs once.
   std::string block_loop() const {
+    const std::string K = number(roles_.extent(Role::summed));
     const std::string tile =
         in_one_go() ? "0" : fmt::format("(m - m0) / {} * {} + (c - c0) / {}", s_.mr, s_.nc / s_.nr, s_.nr);
     std::string text = fmt::format(
         "    int64_t k0 = 0;\n    do {{\n"
         "      const int64_t k1 = k0 + {kc} < {K} ? k0 + {kc} : {K};\n"
-        "      const int64_t depth = (k1 - k0 + {D} - 1) / {D} * {D};\n"
-        "      if (held != block || {K} > {kc}) {{\n"
-        "        for (int64_t m = m0; m < m1; m += {mr}) {{\n"
-        "          found = {f}_rows({p}, rows + (m - m0) * depth, i0, m, k0, k1);\n"
-        "          fault = found > fault ? found : fault;\n        }}\n"
-        "        held = block;\n      }}\n"
-        "      for (int64_t c = c0; c < c1; c += {nr}) for (int64_t m = m0; m < m1; m += {mr}) {{\n"
-        "        const int64_t tile = {tile};\n",
-        fmt::arg("kc", s_.kc), fmt::arg("K", number(roles_.extent(Role::summed))), fmt::arg("D", types_.depth),
-        fmt::arg("mr", s_.mr), fmt::arg("nr", s_.nr), fmt::arg("f", name_), fmt::arg("p", kParameters),
-        fmt::arg("tile", tile));
+        "      const int64_t depth = (k1 - k0 + {D} - 1) / {D} * {D};\n{rows}"
+        "      for (int64_t c = c0; c < c1; c += {nr}) {{\n{own}      for (int64_t m = m0; m < m1; m += {mr}) {{\n"
+        "        const int64_t tile = {tile};\n{place}",
+        fmt::arg("kc", s_.kc), fmt::arg("K", K), fmt::arg("D", types_.depth), fmt::arg("mr", s_.mr),
+        fmt::arg("nr", s_.nr), fmt::arg("rows", rows_loop()), fmt::arg("own", own_panels()), fmt::arg("tile", tile),
+        fmt::arg("place", tile_place()));
+    if (stores_whole_tiles()) text += whole_tile();
     std::string tiles;
     for (size_t side = 0; side < roles_.columns.size(); ++side) {
-      text += fmt::format(
-          "        {f}_tile(depth, rows + (m - m0) * depth, packed + {side} * {one} + (i0 * {panels} + c / {nr}) * "
-          "{whole} * {nr} + k0 * {nr}, sums[{side}][tile], k0 == 0);\n",
-          fmt::arg("f", name_), fmt::arg("side", side), fmt::arg("one", number(one_side_)),
-          fmt::arg("panels", number(panels_)), fmt::arg("nr", s_.nr), fmt::arg("whole", number(depth_)));
-      tiles += fmt::format(", sums[{}][tile]", side);
+      text += fmt::format("        {0}_tile(depth, a, b{1}, sums[{1}][tile], {2}, k0 == 0);\n", name_, side, s_.nr);
+      tiles += fmt::format(", sums[{}][tile] + (m - i1) * {} + (c - i2)", side, s_.nr);
     }
     text += fmt::format(
         "        if (k1 == {K}) {{\n"
         "          found = {f}_store({p}, i0, m, m1 - m < {mr} ? m1 - m : {mr}, c, c1 - c < {nr} ? c1 - c : {nr}{t});\n"
-        "          fault = found > fault ? found : fault;\n        }}\n      }}\n"
+        "          fault = found > fault ? found : fault;\n        }}\n      }}\n      }}\n"
         "      k0 = k1;\n    }} while (k0 < {K});\n",
-        fmt::arg("K", number(roles_.extent(Role::summed))), fmt::arg("f", name_), fmt::arg("p", kParameters),
-        fmt::arg("mr", s_.mr), fmt::arg("nr", s_.nr), fmt::arg("t", tiles));
+        fmt::arg("K", K), fmt::arg("f", name_), fmt::arg("p", kParameters), fmt::arg("mr", s_.mr),
+        fmt::arg("nr", s_.nr), fmt::arg("t", tiles));
     return text;
   }
 
@@ -175,10 +255,39 @@ class GemmPrinter {
   ContractSchedule s_;
   const Target& target_;
   TileTypes types_;
-  Expr depth_;     // of a packed panel
-  Expr panels_;    // of columns
-  Expr one_side_;  // packed elements
+  Expr depth_;                        // of a packed panel
+  Expr panels_;                       // of columns
+  Expr one_side_;                     // packed elements
+  std::optional<PlainFactor> rows_;   // when they are read where they lie
+  std::vector<PlainFactor> columns_;  // likewise
 };
+
+// Whether tiles can read a factor where it lies: whole tiles at constant steps.
+bool is_direct(const ContractRoles& roles, NodeId factor, Role lane, const ContractSchedule& s,
+               const TileTypes& types) {
+  const bool amx = s.method == ContractMethod::amx;
+  const std::optional<PlainFactor> plain = held_factor(roles, factor, lane, amx).plain;
+  const std::optional<int64_t> extent = roles.extent(lane).constant(), k = roles.extent(Role::summed).constant();
+  if (!plain || !extent || !k || !plain->lane.is_constant() || !plain->summed.is_constant()) return false;
+  if (lane == Role::column) return !amx && *extent >= s.nr && plain->lane == Expr(1);
+  return *extent >= s.mr && (!amx || (plain->summed == Expr(1) && *k % types.depth == 0));
+}
+
+Expected<void> check_direct(const ContractRoles& roles, const ContractSchedule& s, const TileTypes& types) {
+  bool direct = (s.direct & 1) == 0 || is_direct(roles, roles.rows, Role::row, s, types);
+  std::optional<Expr> step;  // one tile function serves all sides
+  for (const NodeId factor : roles.columns) {
+    if ((s.direct & 2) == 0 || !direct) continue;
+    direct = is_direct(roles, factor, Role::column, s, types);
+    if (!direct) continue;
+    const Expr own = held_factor(roles, factor, Role::column, false).plain->summed;
+    direct = !step || *step == own;
+    step = own;
+  }
+  if (s.own != 0 && (s.direct & 2) != 0) direct = false;
+  if (direct) return {};
+  return error(fmt::format("an operand cannot be read where it lies, as the schedule \"{}\" wants", s.str()));
+}
 
 Expected<void> check(const ContractSchedule& s, const TileTypes& types, int64_t lanes) {
   const bool whole = s.mr > 0 && s.nr > 0 && s.kc > 0 && s.nr % lanes == 0 && s.mc % s.mr == 0 && s.nc % s.nr == 0 &&
@@ -206,6 +315,7 @@ Expected<KernelText> print_gemm(const Graph& body, const ContractRoles& roles, c
     lanes = 16;
   }
   LUMEN_TRY(check(schedule, types, lanes));
+  LUMEN_TRY(check_direct(roles, schedule, types));
   return GemmPrinter(body, roles, name, schedule, target, types).print();
 }
 

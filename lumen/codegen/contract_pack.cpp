@@ -14,10 +14,10 @@ namespace {
 // Columns of a row are exchanged with rows of a column, in blocks of 1, 2, 4, … lanes.
 std::string transpose_function(const std::string& name, int64_t lanes, std::string_view unit, int64_t width) {
   std::string text = fmt::format(
-      "typedef {1} {0}_v __attribute__((vector_size({2}), aligned({3}), may_alias));\n"
+      "typedef {1} {0}_v __attribute__((vector_size({2}), aligned(1), may_alias));\n"
       "static inline __attribute__((always_inline)) void {0}(const {1}* from, int64_t step, {1}* to, int64_t to_step, "
       "int64_t rows) {{\n",
-      name, unit, lanes * (unit == "uint64_t" ? 8 : 4), unit == "uint64_t" ? 8 : 4);
+      name, unit, lanes * (unit == "uint64_t" ? 8 : 4));
   for (int64_t r = 0; r < lanes; ++r) {
     text += fmt::format("  {0}_v x0_{1} = *(const {0}_v*)(from + {1} * step);\n", name, r);
   }
@@ -50,6 +50,10 @@ class PackPrinter {
       : roles_(roles), packing_(packing), writer_(*packing.graph, 8) {
     element_ = packing.convert + "(" + writer_.value(packing.factor, roles.at) + ")";
     i_ = packing.lane == Role::row ? "i1" : "i2";
+    if (writer_.divisions() == 0 || roles.widths[static_cast<size_t>(packing.lane)] == Expr(1)) return;
+    ElementWriter split(*packing.graph, 8);
+    split_element_ = packing.convert + "(" + split.value(packing.factor, split_coordinates(roles, packing.lane)) + ")";
+    split_text_ = split.text();
   }
 
   Expected<std::string> print(std::vector<std::string>& faults) {
@@ -58,14 +62,15 @@ class PackPrinter {
     std::string text;
     const bool exchanged = exchanges();
     if (exchanged) text += transpose_function(p.function + "_exchange", lanes(), unit(), std::min(lanes(), p.lanes));
-    text += head(p.function + "_part", ", int64_t count", "static inline __attribute__((always_inline)) int64_t");
+    text += head(p.function + "_part", ", int64_t count, int64_t left",
+                 "static inline __attribute__((always_inline)) int64_t");
     text += p.depth > 0 ? rows_loop() : exchanged ? exchanged_loop() : lanes_loop();
     text += fmt::format("  return fault != 0 ? fault + {} : 0;\n}}\n", faults.size());
     text += head(p.function, "", "static __attribute__((noinline)) int64_t");
     text += fmt::format(
         "  const int64_t left = (int64_t)({0}) - first;\n"
-        "  if (left >= {1}) return {2}_part(in, out, dims, to, i0, first, k0, k1, {1});\n"
-        "  return {2}_part(in, out, dims, to, i0, first, k0, k1, left);\n}}\n",
+        "  if (left >= {1}) return {2}_part(in, out, dims, to, i0, first, k0, k1, {1}, left);\n"
+        "  return {2}_part(in, out, dims, to, i0, first, k0, k1, left, left);\n}}\n",
         print_c(roles_.extent(p.lane)).text, p.lanes, p.function);
     faults.insert(faults.end(), writer_.faults().begin(), writer_.faults().end());
     return text;
@@ -99,18 +104,45 @@ class PackPrinter {
   // One summed coordinate after the other, all lanes of it.
   std::string lanes_loop() const {
     return fmt::format(
-        "  for (int64_t k = 0; k < {padded}; ++k) {{\n"
+        "  int64_t k = 0;\n{groups}"
+        "  for (; k < {padded}; ++k) {{\n"
         "    {T}* const put = to + (k / {g} * {P}) * {g} + k % {g};\n"
-        "    const int64_t i3 = k0 + k, have = i3 < k1 ? count : 0;\n"
-        "    LUMEN_ELEMENTS(l, have) {{\n"
-        "        const int64_t {i} = first + l;\n{text}"
-        "        put[l * {g}] = {element};\n"
-        "    }}\n"
+        "    const int64_t i3 = k0 + k, have = i3 < k1 ? count : 0;\n{lanes}"
         "    for (int64_t l = have; l < {P}; ++l) put[l * {g}] = 0;\n"
         "  }}\n",
+        fmt::arg("groups", packing_.group > 1 && split_element_.empty() ? groups_loop() : ""),
         fmt::arg("padded", padded()), fmt::arg("T", packing_.type), fmt::arg("g", packing_.group),
-        fmt::arg("P", packing_.lanes), fmt::arg("i", i_), fmt::arg("text", writer_.text()),
-        fmt::arg("element", element_));
+        fmt::arg("P", packing_.lanes), fmt::arg("lanes", lane_loop()));
+  }
+
+  // Where coordinates divide along the lanes, they do so once for each run.
+  std::string lane_loop() const {
+    const std::string put = fmt::format("        put[l * {}] = ", packing_.group);
+    if (!split_element_.empty()) {
+      return loop_in_runs(roles_, packing_.lane, "first", "have", split_text_ + put + split_element_ + ";\n");
+    }
+    return fmt::format("    LUMEN_ELEMENTS(l, have) {{\n        const int64_t {} = first + l;\n{}{}{};\n    }}\n", i_,
+                       writer_.text(), put, element_);
+  }
+
+  // Whole groups: the elements of a lane are put together in a register, which compilers see how to do for many lanes.
+  std::string groups_loop() const {
+    std::string parts;
+    for (int64_t e = 0; e < packing_.group; ++e) {
+      parts += fmt::format(
+          "        {{\n        const int64_t i3 = k0 + k + {};\n{}        all |= (uint32_t)({}){} << {};\n        }}\n",
+          e, writer_.text(), packing_.type, element_, e * 32 / packing_.group);
+    }
+    return fmt::format(
+        "  for (; k + {g} <= k1 - k0; k += {g}) {{\n"
+        "    uint32_t* const put = (uint32_t*)to + k / {g} * {P};\n"
+        "    LUMEN_ELEMENTS(l, count) {{\n"
+        "        const int64_t {i} = first + l;\n        uint32_t all = 0;\n{parts}"
+        "        put[l] = all;\n"
+        "    }}\n"
+        "    for (int64_t l = count; l < {P}; ++l) put[l] = 0;\n"
+        "  }}\n",
+        fmt::arg("g", packing_.group), fmt::arg("P", packing_.lanes), fmt::arg("i", i_), fmt::arg("parts", parts));
   }
 
   std::string exchanged_loop() const {
@@ -118,7 +150,7 @@ class PackPrinter {
     return fmt::format(
         "  for (int64_t l0 = 0; l0 < {P}; l0 += {V}) for (int64_t k = 0; k < k1 - k0; k += {D}) {{\n"
         "    {T} block[{V}][{D}] __attribute__((aligned(64)));\n"
-        "    const int64_t have = k1 - k0 - k < {D} ? k1 - k0 - k : {D};\n"
+        "    const int64_t have = k1 - k0 - k < {D} ? k1 - k0 - k : {D};\n{whole}"
         "    if (have < {D} || l0 + {V} > count) __builtin_memset(block, 0, sizeof block);\n"
         "    for (int64_t l = 0; l < {V} && l0 + l < count; ++l) {{\n"
         "      const int64_t {i} = first + l0 + l;\n"
@@ -135,7 +167,25 @@ class PackPrinter {
         fmt::arg("P", packing_.lanes), fmt::arg("V", lanes()), fmt::arg("D", depth), fmt::arg("T", packing_.type),
         fmt::arg("i", i_), fmt::arg("text", writer_.text()), fmt::arg("element", element_),
         fmt::arg("g", packing_.group), fmt::arg("padded", padded()), fmt::arg("name", packing_.function + "_exchange"),
-        fmt::arg("U", unit()));
+        fmt::arg("U", unit()), fmt::arg("whole", whole_block()));
+  }
+
+  // A block that lies whole in an input is exchanged from there.
+  std::string whole_block() const {
+    if (!packing_.plain) return "";
+    const Expr step = packing_.plain->lane / packing_.group;
+    if (!(step * packing_.group == packing_.plain->lane)) return "";
+    return fmt::format(
+        "    if (have == {D} && l0 + {V} <= left) {{\n"
+        "      const int64_t {i} = first + l0, i3 = k0 + k;\n"
+        "      const {U}* const from = (const {U}*)(a{input} + {index});\n"
+        "      for (int64_t u = 0; u < {units}; u += {V}) {{\n"
+        "        {name}(from + u, {step}, ({U}*)to + (k / {g} + u) * {P} + l0, {P}, {V});\n"
+        "      }}\n      continue;\n    }}\n",
+        fmt::arg("D", 4 * lanes() * packing_.group), fmt::arg("V", lanes()), fmt::arg("i", i_), fmt::arg("U", unit()),
+        fmt::arg("input", packing_.plain->input), fmt::arg("index", print_c(packing_.plain->index).text),
+        fmt::arg("units", 4 * lanes()), fmt::arg("name", packing_.function + "_exchange"),
+        fmt::arg("step", print_c(step).text), fmt::arg("g", packing_.group), fmt::arg("P", packing_.lanes));
   }
 
   std::string rows_loop() const {
@@ -158,6 +208,7 @@ class PackPrinter {
   const Packing& packing_;
   ElementWriter writer_;
   std::string element_;
+  std::string split_text_, split_element_;  // over i4 and i5, where that divides less
   std::string_view i_;
 };
 

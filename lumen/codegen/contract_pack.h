@@ -4,6 +4,7 @@
 //   rows   [k / depth][lane][depth]       the left operand of a matrix unit, `depth` elements to a row
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct Packing {
   std::string convert;        // from the compute type to that
   bool along_summed = false;  // elements lie along the summed axis
   int vector_bytes = 0;
+  std::optional<PlainFactor> plain;  // set when the packed bits are those of an input
 };
 
 // static int64_t function(in, out, dims, type* to, int64_t i0, int64_t first, int64_t k0, int64_t k1)

@@ -81,6 +81,8 @@ void place_coordinates(ContractRoles& result, std::span<const Role> roles) {
     }
     const Shape axis(dims);
     result.extents[r] = axis.numel();
+    std::erase(dims, Expr(1));
+    result.widths[r] = dims.size() > 1 ? dims.back() : Expr(1);
     const std::vector<Expr> within = unflatten(Expr::index(static_cast<int>(r), axis.numel()), axis);
     size_t next = 0;
     for (size_t d = 0; d < roles.size(); ++d) {
@@ -91,7 +93,29 @@ void place_coordinates(ContractRoles& result, std::span<const Role> roles) {
 
 }  // namespace
 
-Expected<ContractRoles> contract_roles(const Graph& body) {
+std::vector<Expr> split_coordinates(const ContractRoles& roles, Role role) {
+  const Expr extent = roles.extent(role), width = roles.widths[static_cast<size_t>(role)];
+  const Expr whole = Expr::index(static_cast<int>(role), extent);
+  const std::pair<Expr, Expr> parts[] = {{whole, Expr::index(4, extent / width) * width + Expr::index(5, width)}};
+  std::vector<Expr> at;
+  for (const Expr& coordinate : roles.at) at.push_back(substitute(coordinate, parts));
+  return at;
+}
+
+std::string loop_in_runs(const ContractRoles& roles, Role role, std::string_view first, std::string_view count,
+                         std::string_view body) {
+  return fmt::format(
+      "    for (int64_t done = 0, run; done < {count}; done += run) {{\n"
+      "      const int64_t width = {width}, i4 = ({first} + done) / width, from = ({first} + done) % width;\n"
+      "      run = width - from < {count} - done ? width - from : {count} - done;\n"
+      "      LUMEN_ELEMENTS(at, run) {{\n"
+      "        const int64_t i5 = from + at, l = done + at;\n{body}"
+      "      }}\n    }}\n",
+      fmt::arg("count", count), fmt::arg("first", first), fmt::arg("body", body),
+      fmt::arg("width", print_c(roles.widths[static_cast<size_t>(role)]).text));
+}
+
+Expected<ContractRoles> contract_roles(const Graph& body, bool swap) {
   ContractRoles result;
   result.graph = clone(body);
   Graph& graph = *result.graph;
@@ -100,8 +124,10 @@ Expected<ContractRoles> contract_roles(const Graph& body) {
   const auto op = first.as<llir::Contract>();
   result.dtype = first.type.dtype;
   std::vector<Role> roles = dim_roles(graph, result.contracts);
-  const bool swap = result.contracts.size() == 1 && lies_along_left(roles);
-  if (swap) {
+  const bool several = result.contracts.size() > 1;
+  if (swap && several) return error("the sides of several Contracts cannot be swapped");
+  const bool exchanged = !several && lies_along_left(roles) != swap;
+  if (exchanged) {
     for (Role& role : roles) {
       role = role == Role::row ? Role::column : role == Role::column ? Role::row : role;
     }
@@ -111,8 +137,8 @@ Expected<ContractRoles> contract_roles(const Graph& body) {
   for (const NodeId id : result.contracts) {
     rights.push_back(add_factor(graph, graph[id].as<llir::Contract>().right, graph[id].operands[1]));
   }
-  result.rows = swap ? rights[0] : left;
-  result.columns = swap ? std::vector<NodeId>{left} : rights;
+  result.rows = exchanged ? rights[0] : left;
+  result.columns = exchanged ? std::vector<NodeId>{left} : rights;
   const ElementWriter writer(graph, 0);
   result.domain = writer.rename(op.left.shape());
   result.result = writer.rename(first.type.shape);
@@ -120,19 +146,28 @@ Expected<ContractRoles> contract_roles(const Graph& body) {
   return result;
 }
 
-Place place_of(const ContractRoles& roles, NodeId factor) {
-  const Graph& graph = *roles.graph;
+Place place_of(const ContractRoles& roles, const Graph& graph, NodeId factor) {
   const ElementWriter writer(graph, 0);
-  Place place{factor, 0, false};
+  Place place{factor, 0, true};
   std::vector<Expr> at = roles.at;
   while (graph[place.source].is<hlir::View>()) {
     const View& view = graph[place.source].as<hlir::View>().view;
     place.index = writer.place(view.index(), view.shape(), at);
-    place.guarded = place.guarded || view.has_guard();
     place.source = graph[place.source].operands[0];
+    place.certain = place.certain && !view.has_guard() && fits(view, graph[place.source].type.shape.numel());
     at = unflatten(place.index, writer.rename(graph[place.source].type.shape));
   }
   return place;
+}
+
+std::optional<PlainFactor> plain_factor(const ContractRoles& roles, const Graph& graph, NodeId factor, Role lane) {
+  const Place place = place_of(roles, graph, factor);
+  if (!graph[place.source].is<Input>() || !place.certain) return std::nullopt;
+  const std::optional<Expr> along_lane = step_of(roles, place.index, lane);
+  const std::optional<Expr> along_sum = step_of(roles, place.index, Role::summed);
+  if (!along_lane || !along_sum) return std::nullopt;
+  const auto number = std::ranges::find(graph.inputs(), place.source) - graph.inputs().begin();
+  return PlainFactor{static_cast<size_t>(number), graph[place.source].type.dtype, place.index, *along_lane, *along_sum};
 }
 
 std::optional<Expr> step_of(const ContractRoles& roles, Expr index, Role role) {

@@ -12,12 +12,18 @@ namespace lumen {
 namespace {
 
 constexpr std::array kMethods = {std::pair{ContractMethod::gemm, std::string_view("gemm")},
-                                 std::pair{ContractMethod::amx, std::string_view("amx")}};
+                                 std::pair{ContractMethod::amx, std::string_view("amx")},
+                                 std::pair{ContractMethod::dot, std::string_view("dot")},
+                                 std::pair{ContractMethod::sweep, std::string_view("sweep")}};
 
-constexpr std::array kSizes = {
-    std::pair{std::string_view("mr"), &ContractSchedule::mr}, std::pair{std::string_view("nr"), &ContractSchedule::nr},
-    std::pair{std::string_view("kc"), &ContractSchedule::kc}, std::pair{std::string_view("mc"), &ContractSchedule::mc},
-    std::pair{std::string_view("nc"), &ContractSchedule::nc}};
+constexpr std::array kSizes = {std::pair{std::string_view("mr"), &ContractSchedule::mr},
+                               std::pair{std::string_view("nr"), &ContractSchedule::nr},
+                               std::pair{std::string_view("kc"), &ContractSchedule::kc},
+                               std::pair{std::string_view("mc"), &ContractSchedule::mc},
+                               std::pair{std::string_view("nc"), &ContractSchedule::nc},
+                               std::pair{std::string_view("direct"), &ContractSchedule::direct},
+                               std::pair{std::string_view("own"), &ContractSchedule::own},
+                               std::pair{std::string_view("swap"), &ContractSchedule::swap}};
 
 std::string_view next_word(std::string_view& text) {
   const std::string_view word = text.substr(0, text.find(' '));
@@ -89,14 +95,20 @@ ContractSchedule blocked(ContractSchedule s, const ContractRoles& roles, int64_t
   return s;
 }
 
-ContractSchedule vector_schedule(const ContractRoles& roles, const Target& target) {
+// Large blocks read memory least, small ones are more pieces for many threads; which is better is measured.
+std::vector<ContractSchedule> vector_schedules(const ContractRoles& roles, const Target& target) {
   const TileTypes types = vector_types(roles.dtype);
   const int64_t lanes = target.vector_bytes / types.sum_bytes;
   const TileSize size = tile_size(target, lanes);
   ContractSchedule s;
   s.mr = even_piece(roles.extent(Role::row), size.rows, 1);
   s.nr = even_piece(roles.extent(Role::column), size.vectors * lanes, lanes);
-  return blocked(s, roles, types.depth, 112, 512, 320);
+  const ContractSchedule large = blocked(s, roles, types.depth, 224, 512, 256);
+  const ContractSchedule small = blocked(s, roles, types.depth, 56, 512, 512);
+  if (large == small) return {small};
+  constexpr int64_t kManyProducts = int64_t{1} << 29;
+  const Expr products = roles.extent(Role::row) * roles.extent(Role::column) * roles.extent(Role::summed);
+  return products.constant().value_or(0) >= kManyProducts ? std::vector{large, small} : std::vector{small, large};
 }
 
 ContractSchedule matrix_schedule(const ContractRoles& roles, const TileTypes& types) {
@@ -104,7 +116,76 @@ ContractSchedule matrix_schedule(const ContractRoles& roles, const TileTypes& ty
   s.method = ContractMethod::amx;
   s.mr = even_piece(roles.extent(Role::row), 32, 16);
   s.nr = even_piece(roles.extent(Role::column), 32, 16);
-  return blocked(s, roles, types.depth, 256, 512, 512 * types.group);
+  return blocked(s, roles, types.depth, 256, 512, 256 * types.group);
+}
+
+// The fewest and the most that an axis can have.
+std::pair<int64_t, int64_t> bounds(Expr extent) {
+  if (const auto constant = extent.constant()) return {*constant, *constant};
+  if (extent.kind() == ExprKind::dim) return extent.dim_bounds();
+  return {0, INT64_MAX};
+}
+
+constexpr int64_t kFewRows = 16;
+
+void add_skinny(const ContractRoles& roles, std::vector<ContractSchedule>& schedules) {
+  const auto [fewest, most] = bounds(roles.extent(Role::row));
+  if (fewest > kFewRows) return;
+  ContractSchedule s;
+  s.mr = most <= 8 ? std::max<int64_t>(most, 1) : 4;
+  if (held_factor(roles, roles.columns[0], Role::column, false).along_summed) {
+    s.method = ContractMethod::dot;
+    s.nr = s.mr <= 2 ? 4 : 2;
+    s.nc = 32;
+  } else {
+    s.method = ContractMethod::sweep;
+    s.kc = s.mr <= 2 ? 8 : 4;
+    s.nc = 2048;
+    schedules.push_back(s);
+    s.nc = 512;
+  }
+  schedules.push_back(s);
+}
+
+// The operand with many columns is read where it lies, as rows, and the few rows are what is packed.
+void add_swapped(const Graph& body, const Target& target, const TileTypes& types,
+                 std::vector<ContractSchedule>& schedules) {
+  const Expected<ContractRoles> swapped = contract_roles(body, true);
+  if (!swapped.ok()) return;
+  ContractSchedule s;
+  s.method = ContractMethod::amx;
+  s.mr = 32;
+  s.nr = 16;
+  s.swap = 1;
+  s.direct = 1;
+  s = blocked(s, *swapped, types.depth, 64, 16, 2048 * types.group);
+  if (print_contract(body, "k", s, target).ok()) schedules.push_back(s);
+}
+
+// What lies right is best read there, unless it is large.
+void add_direct(const Graph& body, const Target& target, std::vector<ContractSchedule>& schedules,
+                const ContractSchedule& packed) {
+  for (int64_t direct = 3; direct >= 1; --direct) {
+    ContractSchedule s = packed;
+    s.direct = direct;
+    if (print_contract(body, "k", s, target).ok()) schedules.push_back(s);
+  }
+  schedules.push_back(packed);
+}
+
+// One block has all rows: then packing columns for each block is packing them once, and they stay near.
+void add_own(const Graph& body, const ContractRoles& roles, const Target& target,
+             std::vector<ContractSchedule>& schedules, ContractSchedule s) {
+  const std::optional<int64_t> rows = roles.extent(Role::row).constant();
+  constexpr int64_t kMostRows = 256;
+  if (!rows || *rows > kMostRows) return;
+  s.own = 1;
+  s.mc = round_up(std::max<int64_t>(*rows, 1), s.mr);
+  s.nc = even_piece(roles.extent(Role::column), std::max<int64_t>(128 / s.nr, 1) * s.nr, s.nr);
+  for (int64_t direct = 1; direct >= 0; --direct) {
+    s.direct = direct;
+    if (print_contract(body, "k", s, target).ok()) schedules.push_back(s);
+  }
 }
 
 }  // namespace
@@ -113,8 +194,19 @@ std::vector<ContractSchedule> contract_schedules(const Graph& body, const Target
   const Expected<ContractRoles> roles = contract_roles(body);
   if (!roles.ok()) return {};
   std::vector<ContractSchedule> schedules;
-  if (const auto types = matrix_types(*roles, target)) schedules.push_back(matrix_schedule(*roles, *types));
-  schedules.push_back(vector_schedule(*roles, target));
+  const bool few = bounds(roles->extent(Role::row)).second <= kFewRows;
+  const std::optional<TileTypes> types = matrix_types(*roles, target);
+  if (few && types && !(roles->extent(Role::row) == Expr(1))) add_swapped(body, target, *types, schedules);
+  if (few) add_skinny(*roles, schedules);
+  if (types) {
+    const ContractSchedule s = matrix_schedule(*roles, *types);
+    add_own(body, *roles, target, schedules, s);
+    add_direct(body, target, schedules, s);
+  }
+  const std::vector<ContractSchedule> vectors = vector_schedules(*roles, target);
+  add_own(body, *roles, target, schedules, vectors[0]);
+  for (const ContractSchedule& s : vectors) add_direct(body, target, schedules, s);
+  if (!few) add_skinny(*roles, schedules);
   return schedules;
 }
 

@@ -18,25 +18,28 @@ std::string each(int64_t rows, int64_t columns, Fn&& fn) {
 }  // namespace
 
 std::string print_vector_tile(const std::string& name, const TileTypes& types, const ContractSchedule& schedule,
-                              int vector_bytes) {
+                              int vector_bytes, const TileSteps& steps) {
   const int64_t lanes = vector_bytes / types.sum_bytes;
   const int64_t rows = schedule.mr, columns = schedule.nr / lanes;
   std::string text = fmt::format(
-      "typedef {1} {0}_v __attribute__((vector_size({2}), may_alias));\n"
-      "static __attribute__((noinline)) void {0}(int64_t count, const {1}* a, const {1}* b, {1}* t, int fresh) {{\n",
-      name, types.sum, vector_bytes);
-  const auto place = [&](int64_t i, int64_t j) { return i * schedule.nr + j * lanes; };
+      "typedef {1} {0}_v __attribute__((vector_size({2}), aligned({3}), may_alias));\n"
+      "static __attribute__((noinline)) void {0}(int64_t count, const {1}* a, const {1}* b, {1}* t, int64_t step, int "
+      "fresh) {{\n",
+      name, types.sum, vector_bytes, types.sum_bytes);
+  const auto place = [&](int64_t i, int64_t j) { return fmt::format("{} * step + {}", i, j * lanes); };
   text +=
       each(rows, columns, [&](int64_t i, int64_t j) { return fmt::format("  {0}_v c{1}_{2} = {{0}};\n", name, i, j); });
   text += "  if (!fresh) {\n" + each(rows, columns, [&](int64_t i, int64_t j) {
             return fmt::format("    c{1}_{2} = *(const {0}_v*)(t + {3});\n", name, i, j, place(i, j));
           });
-  text += fmt::format("  }}\n  for (int64_t k = 0; k < count; ++k, a += {}, b += {}) {{\n", rows, schedule.nr);
+  text += fmt::format("  }}\n  for (int64_t k = 0; k < count; ++k, a += {}, b += {}) {{\n", steps.row_summed,
+                      steps.column_summed);
   for (int64_t j = 0; j < columns; ++j) {
     text += fmt::format("    const {0}_v b{1} = *(const {0}_v*)(b + {2});\n", name, j, j * lanes);
   }
-  text +=
-      each(rows, columns, [&](int64_t i, int64_t j) { return fmt::format("    c{0}_{1} += a[{0}] * b{1};\n", i, j); });
+  text += each(rows, columns, [&](int64_t i, int64_t j) {
+    return fmt::format("    c{0}_{1} += a[{2}] * b{1};\n", i, j, i * steps.row);
+  });
   text += "  }\n" + each(rows, columns, [&](int64_t i, int64_t j) {
             return fmt::format("  *({0}_v*)(t + {3}) = c{1}_{2};\n", name, i, j, place(i, j));
           });
@@ -53,20 +56,22 @@ struct TileNumbers {
   int64_t column(int64_t j) const { return rows * columns + rows + j; }
 };
 
-std::string load(int64_t tile, const std::string& from, int64_t step) {
-  return fmt::format(
-      "__asm__ volatile(\"tileloadd (%0,%1,1), %%tmm{}\" : : \"r\"({}), \"r\"((int64_t){}) : \"memory\");\n", tile,
-      from, step);
+std::string load(int64_t tile, const std::string& from, const std::string& step,
+                 std::string_view instruction = "tileloadd") {
+  return fmt::format("__asm__ volatile(\"{} (%0,%1,1), %%tmm{}\" : : \"r\"({}), \"r\"((int64_t)({})) : \"memory\");\n",
+                     instruction, tile, from, step);
 }
 
 }  // namespace
 
 // Written as assembly: the header with the intrinsics takes longer to compile than the kernel.
-std::string print_amx_tile(const std::string& name, const TileTypes& types, const ContractSchedule& schedule) {
+std::string print_amx_tile(const std::string& name, const TileTypes& types, const ContractSchedule& schedule,
+                           const TileSteps& steps) {
+  const int64_t bytes = types.sum_bytes / types.group;
   const TileNumbers tiles{schedule.mr / 16, schedule.nr / 16};
-  const int64_t step = schedule.nr * 4;
   std::string text = fmt::format(
-      "static __attribute__((noinline)) void {0}(int64_t count, const {1}* a, const {1}* b, {2}* t, int fresh) {{\n"
+      "static __attribute__((noinline)) void {0}(int64_t count, const {1}* a, const {1}* b, {2}* t, int64_t step, int "
+      "fresh) {{\n"
       "  const char* pa = (const char*)a;\n  const char* pb = (const char*)b;\n  if (fresh) {{\n",
       name, types.packed, types.sum);
   const auto sums = [&](auto&& fn) { return each(tiles.rows, tiles.columns, fn); };
@@ -74,25 +79,27 @@ std::string print_amx_tile(const std::string& name, const TileTypes& types, cons
     return fmt::format("    __asm__ volatile(\"tilezero %%tmm{}\" : : );\n", tiles.sum(i, j));
   });
   text += "  } else {\n" + sums([&](int64_t i, int64_t j) {
-            return "    " + load(tiles.sum(i, j), fmt::format("t + {}", i * 16 * schedule.nr + j * 16), step);
+            return "    " + load(tiles.sum(i, j), fmt::format("t + {} * step + {}", i * 16, j * 16), "step * 4");
           });
   text += fmt::format("  }}\n  for (int64_t k = 0; k < count; k += {}, pa += {}, pb += {}) {{\n", types.depth,
-                      schedule.mr * 64, schedule.nr * 64);
-  for (int64_t j = 0; j < tiles.columns; ++j) {
-    text += "    " + load(tiles.column(j), fmt::format("pb + {}", j * 64), step);
-  }
+                      steps.row_summed * bytes, steps.column_summed * bytes);
+  // Rows pass by while the columns stay: loaded as such ("t1") they leave the nearest cache to the columns, and a load
+  // just before its first use waits least. Together 1.35 times as fast at 512.
   for (int64_t i = 0; i < tiles.rows; ++i) {
-    text += "    " + load(tiles.row(i), fmt::format("pa + {}", i * 1024), 64);
+    const std::string row = fmt::format("pa + {}", i * 16 * steps.row * bytes);
+    text += "    " + load(tiles.row(i), row, std::to_string(steps.row * bytes), "tileloaddt1");
     for (int64_t j = 0; j < tiles.columns; ++j) {
+      if (i == 0)
+        text += "    " + load(tiles.column(j), fmt::format("pb + {}", j * 64), std::to_string(schedule.nr * 4));
       text += fmt::format("    __asm__ volatile(\"{} %%tmm{}, %%tmm{}, %%tmm{}\" : : );\n", types.product,
                           tiles.column(j), tiles.row(i), tiles.sum(i, j));
     }
   }
   text += "  }\n" + sums([&](int64_t i, int64_t j) {
             return fmt::format(
-                "  __asm__ volatile(\"tilestored %%tmm{}, (%0,%1,1)\" : : \"r\"(t + {}), \"r\"((int64_t){}) : "
+                "  __asm__ volatile(\"tilestored %%tmm{}, (%0,%1,1)\" : : \"r\"(t + {} * step + {}), \"r\"(step * 4) : "
                 "\"memory\");\n",
-                tiles.sum(i, j), i * 16 * schedule.nr + j * 16, step);
+                tiles.sum(i, j), i * 16, j * 16);
           });
   return text + "}\n";
 }

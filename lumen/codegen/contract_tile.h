@@ -1,9 +1,9 @@
 // Tiles: the innermost loops of a Contract, which multiply a packed panel of rows by a packed panel of columns.
 //
-//   static void name(int64_t count, const S* a, const S* b, T* t, int fresh)
+//   static void name(int64_t count, const S* a, const S* b, T* t, int64_t step, int fresh)
 //
-// adds to t[mr][nr], or sets it when `fresh`, the products of `count` summed elements; `count` is a multiple of what
-// the panels are filled up to.
+// adds to t[mr][nr], whose rows are `step` apart, or sets it when `fresh`, the products of `count` summed elements;
+// `count` is a multiple of what the panels are filled up to.
 #pragma once
 
 #include <string>
@@ -23,12 +23,20 @@ struct TileTypes {
   std::string product;  // the instruction of a matrix unit
 };
 
+// How far apart what a tile reads lies, in packed elements.
+struct TileSteps {
+  int64_t row = 1;         // from one row to the next
+  int64_t row_summed = 0;  // along the summed axis: one element for vectors, a depth of them for a matrix unit
+  int64_t column_summed = 0;
+};
+
 // Vectors of `vector_bytes`; works for every type with C's operators.
 std::string print_vector_tile(const std::string& name, const TileTypes& types, const ContractSchedule& schedule,
-                              int vector_bytes);
+                              int vector_bytes, const TileSteps& steps);
 
-// Tiles of a matrix unit: mr and nr are 16 or 32. The panel of rows is packed as rows of 64 bytes.
-std::string print_amx_tile(const std::string& name, const TileTypes& types, const ContractSchedule& schedule);
+// Tiles of a matrix unit, whose registers hold 16 rows of 64 bytes.
+std::string print_amx_tile(const std::string& name, const TileTypes& types, const ContractSchedule& schedule,
+                           const TileSteps& steps);
 // Statements before the first tile and after the last one of a thread.
 std::string_view amx_begin();
 std::string_view amx_end();

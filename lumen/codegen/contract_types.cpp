@@ -127,8 +127,28 @@ std::optional<NarrowFactor> narrow_factor(const ContractRoles& roles, NodeId fac
   return NarrowFactor{narrowed.graph(), *node, dtype, store_function(dtype)};
 }
 
+bool is_held_as_stored(DType dtype) {
+  return dtype == f32 || dtype == f64 || dtype == i32 || dtype == i64 || dtype == u32 || dtype == u64;
+}
+
+HeldFactor held_factor(const ContractRoles& roles, NodeId factor, Role lane, bool narrow) {
+  HeldFactor held{roles.graph, factor, "", std::nullopt, false};
+  if (narrow) {
+    NarrowFactor found = narrow_factor(roles, factor).value();
+    held = {found.graph, found.node, found.convert, std::nullopt, false};
+  }
+  held.plain = plain_factor(roles, *held.graph, held.node, lane);
+  const DType packed = narrow ? (*held.graph)[held.node].type.dtype : roles.dtype;
+  const bool same_bits = narrow ? !is_float(packed) : is_held_as_stored(packed);
+  if (held.plain && (held.plain->dtype != packed || !same_bits)) held.plain.reset();
+  const std::optional<Expr> step = step_of(roles, place_of(roles, *held.graph, held.node).index, Role::summed);
+  held.along_summed = step && *step == Expr(1);
+  return held;
+}
+
 TileTypes vector_types(DType dtype) {
-  const std::string type(compute_type(dtype));
+  std::string type(compute_type(dtype));
+  if (type == "int32_t" || type == "int64_t") type = "u" + type;
   const bool wide = dtype == f64 || dtype == i64 || dtype == u64;
   return {type, type, wide ? 8 : 4, 1, 1, ""};
 }

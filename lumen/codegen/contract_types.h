@@ -17,7 +17,21 @@ struct NarrowFactor {
 // A factor that is bf16, i8 or u8, or was before a Cast; views may stand around the Cast. Nothing otherwise.
 std::optional<NarrowFactor> narrow_factor(const ContractRoles& roles, NodeId factor);
 
-// Of tiles of vectors: the compute type.
+// Whether elements in memory have the bits of compute_type().
+bool is_held_as_stored(DType dtype);
+
+// A factor as tiles take it: what is packed, from which graph, and how.
+struct HeldFactor {
+  std::shared_ptr<Graph> graph;
+  NodeId node{};
+  std::string convert;
+  // Where the elements lie, when they have the bits of those in memory.
+  std::optional<PlainFactor> plain;
+  bool along_summed = false;  // they lie along the summed axis
+};
+HeldFactor held_factor(const ContractRoles& roles, NodeId factor, Role lane, bool narrow);
+
+// Of tiles of vectors: the compute type, unsigned for integers, whose sums wrap.
 TileTypes vector_types(DType dtype);
 // Of the matrix unit; nothing when the target has none for these factors.
 std::optional<TileTypes> matrix_types(const ContractRoles& roles, const Target& target);

@@ -1,0 +1,204 @@
+#include "lumen/codegen/contract_skinny.h"
+
+#include <fmt/format.h>
+
+#include "lumen/codegen/contract_store.h"
+#include "lumen/codegen/contract_types.h"
+#include "lumen/codegen/element.h"
+
+namespace lumen {
+
+namespace {
+
+std::string number(Expr e) { return "(int64_t)(" + print_c(e).text + ")"; }
+
+class SkinnyPrinter {
+ public:
+  SkinnyPrinter(const Graph& body, const ContractRoles& roles, std::string name, const ContractSchedule& schedule)
+      : body_(body), roles_(roles), name_(std::move(name)), s_(schedule), types_(vector_types(roles.dtype)) {
+    rows_ = ceil_div(roles.extent(Role::row), s_.mr) * s_.mr;
+    depth_ = roles.extent(Role::summed);
+    const std::optional<PlainFactor> plain = held_factor(roles, roles.rows, Role::row, false).plain;
+    const bool whole = rows_ == roles.extent(Role::row);
+    if (plain && whole && (plain->summed == Expr(1) || plain->summed == Expr(0))) plain_ = plain;
+  }
+
+  Expected<KernelText> print() {
+    KernelText kernel;
+    if (!plain_) {
+      kernel.text += LUMEN_TRY(rows_step(kernel.faults));
+      kernel.steps.push_back({name_ + "_rows", roles_.extent(Role::batch) * rows_});
+      kernel.scratch = roles_.extent(Role::batch) * rows_ * depth_ * types_.sum_bytes;
+    }
+    for (size_t side = 0; side < roles_.columns.size(); ++side) {
+      kernel.text += LUMEN_TRY(part(side, at_once(), kernel.faults));
+      if (at_once() > 1) kernel.text += LUMEN_TRY(part(side, 1, kernel.faults));
+    }
+    kernel.text += LUMEN_TRY(print_store(body_, roles_, {name_ + "_store", types_.sum, s_.nc}, kernel.faults));
+    kernel.text += block_step();
+    const Expr blocks = roles_.extent(Role::batch) * ceil_div(roles_.extent(Role::column), s_.nc);
+    kernel.steps.push_back({name_, grain_of(body_) == 1 ? blocks : Expr(1)});
+    return kernel;
+  }
+
+ private:
+  bool dots() const { return s_.method == ContractMethod::dot; }
+  // Columns of a dot, summed coordinates of a sweep.
+  int64_t at_once() const { return dots() ? s_.nr : s_.kc; }
+
+  // The rows, computed: each along the summed axis, as many as tiles have.
+  Expected<std::string> rows_step(std::vector<std::string>& faults) const {
+    ElementWriter writer(*roles_.graph, 6);
+    const std::string value = writer.value(roles_.rows, roles_.at);
+    if (!writer.problem().empty()) return error(writer.problem());
+    std::string text = kernel_head(body_, name_ + "_rows");
+    text += fmt::format(
+        "  LUMEN_ROWS(row) {{\n"
+        "    {T}* LUMEN_RESTRICT const x = ({T}*)out[{scratch}] + row * {K};\n"
+        "    const int64_t i0 = row / {R}, i1 = row % {R};\n"
+        "    LUMEN_ELEMENTS(i3, i1 < {M} ? {K} : 0) {{\n{text}      x[i3] = ({T}){value};\n    }}\n"
+        "    for (int64_t k = i1 < {M} ? {K} : 0; k < {K}; ++k) x[k] = 0;\n  }}\n",
+        fmt::arg("T", types_.sum), fmt::arg("scratch", body_.outputs().size()), fmt::arg("K", number(depth_)),
+        fmt::arg("R", number(rows_)), fmt::arg("M", number(roles_.extent(Role::row))), fmt::arg("text", writer.text()),
+        fmt::arg("value", value));
+    text += fmt::format("  fault = fault != 0 ? fault + {} : 0;\n  LUMEN_RETURN;\n}}\n", faults.size());
+    faults.insert(faults.end(), writer.faults().begin(), writer.faults().end());
+    return text;
+  }
+
+  std::string part_name(size_t side, int64_t count) const { return fmt::format("{}_{}_{}", name_, side, count); }
+  // The element of a row at the summed coordinate `k`.
+  std::string row_element(int64_t row, const std::string& k) const {
+    const bool constant = plain_ && plain_->summed == Expr(0);
+    return fmt::format("x[{} * step{}]", row, constant ? "" : " + " + k);
+  }
+
+  // The sums of a few columns, or what a few summed coordinates add to all columns of a block.
+  Expected<std::string> part(size_t side, int64_t count, std::vector<std::string>& faults) const {
+    ElementWriter writer(*roles_.graph, 6);
+    const std::string value = writer.value(roles_.columns[side], roles_.at);
+    if (!writer.problem().empty()) return error(writer.problem());
+    std::string text = fmt::format(
+        "static int64_t {0}(const void* const* in, void* const* out, const int64_t* dims, const {1}* LUMEN_RESTRICT x, "
+        "int64_t step, int64_t i0, int64_t c, int64_t k, int64_t columns, {1}* LUMEN_RESTRICT t) {{\n{2}"
+        "  int64_t fault = 0;\n",
+        part_name(side, count), types_.sum, kernel_names(body_));
+    text += dots() ? dot_loop(count, writer.text(), value) : sweep_loop(count, writer.text(), value);
+    text += fmt::format("  return fault != 0 ? fault + {} : 0;\n}}\n", faults.size());
+    faults.insert(faults.end(), writer.faults().begin(), writer.faults().end());
+    return text;
+  }
+
+  std::string dot_loop(int64_t count, const std::string& element, const std::string& value) const {
+    std::string sums, terms, stores, names;
+    for (int64_t j = 0; j < count; ++j) {
+      terms += fmt::format("    {{\n      const int64_t i2 = c + {};\n{}", j, element);
+      for (int64_t r = 0; r < s_.mr; ++r) {
+        sums += fmt::format("  {} s{}_{} = 0;\n", types_.sum, r, j);
+        names += fmt::format("{}s{}_{}", names.empty() ? "" : ", ", r, j);
+        terms += fmt::format("      s{}_{} += {} * ({}){};\n", r, j, row_element(r, "i3"), types_.sum, value);
+        stores += fmt::format("  t[{}] = s{}_{};\n", r * s_.nc + j, r, j);
+      }
+      terms += "    }\n";
+    }
+    return fmt::format("{}  LUMEN_FOLD(i3, {}, reduction(max : fault) reduction(+ : {})) {{\n{}  }}\n{}", sums,
+                       number(depth_), names, terms, stores);
+  }
+
+  std::string sweep_loop(int64_t count, const std::string& element, const std::string& value) const {
+    std::string factors, terms, sums;
+    for (int64_t r = 0; r < s_.mr; ++r) {
+      std::string sum = fmt::format("t[{} + j]", r * s_.nc);
+      for (int64_t u = 0; u < count; ++u) {
+        factors +=
+            fmt::format("  const {} x{}_{} = {};\n", types_.sum, r, u, row_element(r, fmt::format("(k + {})", u)));
+        sum += fmt::format(" + x{}_{} * e{}", r, u, u);
+      }
+      sums += fmt::format("    t[{} + j] = {};\n", r * s_.nc, sum);
+    }
+    for (int64_t u = 0; u < count; ++u) {
+      terms +=
+          fmt::format("    {0} e{1};\n    {{\n      const int64_t i3 = k + {1};\n{2}      e{1} = ({0}){3};\n    }}\n",
+                      types_.sum, u, element, value);
+    }
+    return fmt::format("{}  LUMEN_ELEMENTS(j, columns) {{\n    const int64_t i2 = c + j;\n{}{}  }}\n", factors, terms,
+                       sums);
+  }
+
+  std::string block_step() const {
+    std::string text = fmt::format("LUMEN_KERNEL({}) {{\n{}  int64_t fault = 0, found;\n", name_, kernel_names(body_));
+    const Expr blocks = ceil_div(roles_.extent(Role::column), s_.nc);
+    if (grain_of(body_) != 1) {
+      text += fmt::format("  begin = 0, end = end > 0 ? {} : 0;\n", number(roles_.extent(Role::batch) * blocks));
+    }
+    text += fmt::format(
+        "  {T} sums[{sides}][{size}] __attribute__((aligned(64)));\n"
+        "  LUMEN_ROWS(row) {{\n"
+        "    const int64_t i0 = row / {blocks}, c0 = row % {blocks} * {nc};\n"
+        "    const int64_t columns = {N} - c0 < {nc} ? {N} - c0 : {nc};\n"
+        "    for (int64_t m = 0; m < {M}; m += {mr}) {{\n"
+        "      const int64_t i1 = m, i3 = 0, step = {step};\n"
+        "      const {T}* const x = (const {T}*){x};\n",
+        fmt::arg("T", types_.sum), fmt::arg("sides", roles_.columns.size()), fmt::arg("size", s_.mr * s_.nc),
+        fmt::arg("blocks", number(blocks)), fmt::arg("nc", s_.nc), fmt::arg("N", number(roles_.extent(Role::column))),
+        fmt::arg("M", number(roles_.extent(Role::row))), fmt::arg("mr", s_.mr),
+        fmt::arg("step", number(plain_ ? plain_->lane : depth_)),
+        fmt::arg("x", plain_ ? fmt::format("(a{} + {})", plain_->input, print_c(plain_->index).text)
+                             : fmt::format("out[{}] + (i0 * {} + m) * {}", body_.outputs().size(), number(rows_),
+                                           number(depth_))));
+    std::string tiles;
+    for (size_t side = 0; side < roles_.columns.size(); ++side) {
+      text += parts(side);
+      tiles += fmt::format(", sums[{}]", side);
+    }
+    text += fmt::format(
+        "      found = {}_store(in, out, dims, i0, m, {} - m < {} ? {} - m : {}, c0, columns{});\n"
+        "      fault = found > fault ? found : fault;\n    }}\n  }}\n  LUMEN_RETURN;\n}}\n",
+        name_, number(roles_.extent(Role::row)), s_.mr, number(roles_.extent(Role::row)), s_.mr, tiles);
+    return text;
+  }
+
+  // The parts of one side, a few at a time and then one at a time.
+  std::string parts(size_t side) const {
+    const char* const axis = dots() ? "j" : "k";
+    std::string text = fmt::format("      int64_t {}_{} = 0;\n", axis, side);
+    if (!dots()) text += fmt::format("      __builtin_memset(sums[{}], 0, sizeof sums[{}]);\n", side, side);
+    std::vector<int64_t> counts{at_once()};
+    if (at_once() > 1) counts.push_back(1);
+    for (const int64_t count : counts) {
+      text += fmt::format(
+          "      for (; {axis}_{side} + {count} <= {extent}; {axis}_{side} += {count}) {{\n"
+          "        found = {f}(in, out, dims, x, step, i0, {c}, {k}, columns, sums[{side}]{t});\n"
+          "        fault = found > fault ? found : fault;\n      }}\n",
+          fmt::arg("axis", axis), fmt::arg("side", side), fmt::arg("count", count),
+          fmt::arg("extent", dots() ? "columns" : number(depth_)), fmt::arg("f", part_name(side, count)),
+          fmt::arg("c", dots() ? fmt::format("c0 + j_{}", side) : "c0"),
+          fmt::arg("k", dots() ? "0" : fmt::format("k_{}", side)),
+          fmt::arg("t", dots() ? fmt::format(" + j_{}", side) : ""));
+    }
+    return text;
+  }
+
+  const Graph& body_;
+  const ContractRoles& roles_;
+  std::string name_;
+  ContractSchedule s_;
+  TileTypes types_;
+  Expr rows_;                         // filled up to whole groups
+  Expr depth_;                        // of the sums
+  std::optional<PlainFactor> plain_;  // the rows, when they are read where they lie
+};
+
+}  // namespace
+
+Expected<KernelText> print_skinny(const Graph& body, const ContractRoles& roles, const std::string& name,
+                                  const ContractSchedule& schedule) {
+  const int64_t at_once = schedule.method == ContractMethod::dot ? schedule.nr : schedule.kc;
+  const bool sized = schedule.mr > 0 && at_once > 0 && schedule.nc > 0 && schedule.direct == 0;
+  if (!sized || schedule.mr * schedule.nc > (1 << 16) || schedule.mr * at_once > 128) {
+    return error(fmt::format("the schedule \"{}\" is not one of a product with few rows", schedule.str()));
+  }
+  return SkinnyPrinter(body, roles, name, schedule).print();
+}
+
+}  // namespace lumen
