@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lumen/codegen/attention.h"
 #include "lumen/codegen/contract.h"
 #include "lumen/codegen/fold.h"
 #include "lumen/codegen/map.h"
@@ -37,7 +38,11 @@ constexpr Kind kMap{"map", OpFamily::leaf, print_map};
 
 Expected<std::vector<std::string>> kernel_schedules(const Graph& body, const Target& target) {
   std::vector<std::string> schedules;
-  if (has_family(body, OpFamily::contract)) {
+  if (has_family(body, OpFamily::contract) && has_family(body, OpFamily::reduce)) {
+    for (const AttentionSchedule& schedule : LUMEN_TRY(attention_schedules(body, target))) {
+      schedules.push_back(schedule.str());
+    }
+  } else if (has_family(body, OpFamily::contract)) {
     for (const ContractSchedule& schedule : contract_schedules(body, target)) schedules.push_back(schedule.str());
     if (schedules.empty()) schedules.push_back(ContractSchedule().str());
   } else {
@@ -56,6 +61,9 @@ Expected<KernelText> print_kernel(const Graph& body, const std::string& name, co
   if (schedule == kMap.name) return kMap.print(body, name);
   for (const Kind& kind : kKinds) {
     if (schedule == kind.name) return kind.print(body, name);
+  }
+  if (is_attention_schedule(schedule)) {
+    return print_attention(body, name, LUMEN_TRY(AttentionSchedule::parse(schedule)), target);
   }
   return print_contract(body, name, LUMEN_TRY(ContractSchedule::parse(schedule)), target);
 }

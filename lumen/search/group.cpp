@@ -1,6 +1,7 @@
 #include "lumen/search/group.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "lumen/hlir/leaves.h"
@@ -29,20 +30,97 @@ class Grouper {
     merge_loops();
   }
 
-  // Until no two groups that feed each other can be merged.
+  // Until no two groups that feed each other can be merged, nor what is between two contractions.
   std::vector<Group> run() {
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (const NodeId id : reads_.order()) {
-        if (!reads_.computes(id)) continue;
-        for (const NodeId source : reads_.sources_of(id)) changed = try_merge(source, id) || changed;
+    do {
+      while (merge_pairs()) {
       }
-    }
+    } while (merge_chains());
     std::erase_if(groups_, [](const Group& each) { return each.empty(); });
     return std::move(groups_);
   }
 
  private:
+  bool merge_pairs() {
+    bool changed = false;
+    for (const NodeId id : reads_.order()) {
+      if (!reads_.computes(id)) continue;
+      for (const NodeId source : reads_.sources_of(id)) changed = try_merge(source, id) || changed;
+    }
+    return changed;
+  }
+
+  // Two contractions and all that leads from one to the other: attention, of which no two parts are a kernel.
+  bool merge_chains() {
+    bool changed = false;
+    for (size_t last = 0; last < groups_.size(); ++last) {
+      if (!has_contraction(last)) continue;
+      const std::vector<size_t> before = near_before(last);
+      for (const size_t first : before) {
+        if (!has_contraction(first) || !refused_chains_.insert({groups_[first], groups_[last]}).second) continue;
+        const std::vector<size_t> parts = between(first, last, before);
+        if (parts.empty()) continue;
+        Group all;
+        for (const size_t part : parts) all.insert(all.end(), groups_[part].begin(), groups_[part].end());
+        reads_.sort(all);
+        if (!accepts_(all)) continue;
+        for (const size_t part : parts) {
+          if (part != first) absorb(first, part);
+        }
+        changed = true;
+        break;
+      }
+    }
+    return changed;
+  }
+
+  bool has_contraction(size_t group) const {
+    return std::ranges::any_of(groups_[group], [&](NodeId id) { return graph_[id].op->family == OpFamily::contract; });
+  }
+
+  std::set<size_t> sources_of(size_t group) const {
+    std::set<size_t> sources;
+    for (const NodeId id : groups_[group]) {
+      for (const NodeId source : reads_.sources_of(id)) sources.insert(group_of_[at(source)]);
+    }
+    sources.erase(group);
+    return sources;
+  }
+
+  // The groups that this one needs, by way of a few others: the nearest first.
+  std::vector<size_t> near_before(size_t group) const {
+    constexpr int kMostSteps = 4;
+    std::vector<size_t> found, open{group};
+    for (int step = 0; step < kMostSteps; ++step) {
+      std::vector<size_t> next;
+      for (const size_t each : open) {
+        for (const size_t source : sources_of(each)) {
+          if (source != group && std::ranges::find(found, source) == found.end()) {
+            found.push_back(source);
+            next.push_back(source);
+          }
+        }
+      }
+      open = std::move(next);
+    }
+    return found;
+  }
+
+  // Both, and of `before` what needs the first one: the last one needs all of it. Nothing when that is not all.
+  std::vector<size_t> between(size_t first, size_t last, const std::vector<size_t>& before) const {
+    const auto needs_first = [&](size_t each) {
+      return each != first && (sources_of(each).contains(first) || depends_indirectly(each, first));
+    };
+    std::vector<size_t> parts{first, last};
+    std::ranges::copy_if(before, std::back_inserter(parts), needs_first);
+    for (const size_t part : parts) {
+      for (const size_t source : sources_of(part)) {
+        if (std::ranges::find(parts, source) == parts.end() && needs_first(source)) return {};
+      }
+    }
+    return parts;
+  }
+
   void merge_loops() {
     std::vector<NodeId> loops;
     for (const NodeId id : reads_.order()) {
@@ -119,6 +197,7 @@ class Grouper {
   std::vector<size_t> group_of_;                 // by node; kNone for what does not compute
   std::vector<Group> groups_;                    // empty when merged into another
   std::set<std::pair<size_t, size_t>> refused_;  // pairs that have not changed since
+  std::set<std::pair<Group, Group>> refused_chains_;
 };
 
 }  // namespace

@@ -54,7 +54,8 @@ class Reads {
 using Accepts = std::function<bool(const Group& group)>;
 
 // From every op on its own, merges groups that feed each other as long as `accepts` takes the union and no group comes
-// to need itself. Loops that differ in their result only are one group from the start.
+// to need itself; then two groups with contractions and all between them, where no two of these can be merged. Loops
+// that differ in their result only are one group from the start.
 std::vector<Group> group(const Reads& reads, const Accepts& accepts);
 
 }  // namespace lumen::search
