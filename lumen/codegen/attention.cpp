@@ -65,7 +65,7 @@ class AttentionPrinter {
     p.type = "float";
     p.vector_bytes = target_.vector_bytes;
     if (lane == Role::row) p.depth = p.multiple = std::max<int64_t>(depth_, 1);
-    const std::optional<Expr> step = step_of(roles, place_of(roles, factor).index, Role::summed);
+    const std::optional<Expr> step = step_of(roles, place_of(roles, *form_.graph, factor).index, Role::summed);
     p.along_summed = step && *step == Expr(1);
     return print_packing(roles, p, kernel.faults);
   }
