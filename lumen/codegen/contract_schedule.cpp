@@ -211,6 +211,8 @@ std::vector<ContractSchedule> contract_schedules(const Graph& body, const Target
     const ContractSchedule s = matrix_schedule(*roles, *types);
     add_own(body, *roles, target, schedules, s);
     add_direct(body, *roles, target, schedules, s);
+    const ContractSchedule large = blocked(s, *roles, types->depth, 512, 512, 256 * types->group);
+    if (!(large == s)) add_direct(body, *roles, target, schedules, large);
   }
   const std::vector<ContractSchedule> vectors = vector_schedules(*roles, target);
   add_own(body, *roles, target, schedules, vectors[0]);
