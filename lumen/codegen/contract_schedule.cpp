@@ -103,12 +103,17 @@ std::vector<ContractSchedule> vector_schedules(const ContractRoles& roles, const
   ContractSchedule s;
   s.mr = even_piece(roles.extent(Role::row), size.rows, 1);
   s.nr = even_piece(roles.extent(Role::column), size.vectors * lanes, lanes);
-  const ContractSchedule large = blocked(s, roles, types.depth, 224, 512, 256);
-  const ContractSchedule small = blocked(s, roles, types.depth, 56, 512, 512);
-  if (large == small) return {small};
+  std::vector<ContractSchedule> all{blocked(s, roles, types.depth, 56, 512, 512),
+                                    blocked(s, roles, types.depth, 112, 512, 1024),
+                                    blocked(s, roles, types.depth, 448, 512, 256)};
   constexpr int64_t kManyProducts = int64_t{1} << 29;
   const Expr products = roles.extent(Role::row) * roles.extent(Role::column) * roles.extent(Role::summed);
-  return products.constant().value_or(0) >= kManyProducts ? std::vector{large, small} : std::vector{small, large};
+  if (products.constant().value_or(0) >= kManyProducts) std::ranges::reverse(all);
+  std::vector<ContractSchedule> different;
+  for (const ContractSchedule& each : all) {
+    if (std::ranges::find(different, each) == different.end()) different.push_back(each);
+  }
+  return different;
 }
 
 ContractSchedule matrix_schedule(const ContractRoles& roles, const TileTypes& types) {
@@ -206,6 +211,8 @@ std::vector<ContractSchedule> contract_schedules(const Graph& body, const Target
     const ContractSchedule s = matrix_schedule(*roles, *types);
     add_own(body, *roles, target, schedules, s);
     add_direct(body, *roles, target, schedules, s);
+    const ContractSchedule large = blocked(s, *roles, types->depth, 512, 512, 256 * types->group);
+    if (!(large == s)) add_direct(body, *roles, target, schedules, large);
   }
   const std::vector<ContractSchedule> vectors = vector_schedules(*roles, target);
   add_own(body, *roles, target, schedules, vectors[0]);
