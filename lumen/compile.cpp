@@ -81,15 +81,25 @@ class CpuCompilation {
   std::optional<search::TuningDb> db_;
 };
 
-Expected<Compiled> compile_one(const GraphPtr& graph, const CompileOptions& options) {
+void add(CompileReport& all, CompileReport one) {
+  all.rules = std::move(one.rules);
+  all.candidates += one.candidates;
+  all.measured += one.measured;
+  all.expected = one.expected;
+  all.rewriting += one.rewriting;
+  all.lowering += one.lowering;
+  all.building += one.building;
+  all.verifying += one.verifying;
+}
+
+Expected<cpu::Binary> compile_one(const GraphPtr& graph, const CompileOptions& options, CompileReport& all) {
   CpuCompilation compilation = LUMEN_TRY(CpuCompilation::start(options));
   std::optional<Progress> progress;
   if (options.progress) progress.emplace("rewrite");
   const auto enter = [&](const char* stage) {
     if (progress) progress->set_stage(stage);
   };
-  Compiled result{graph, {}, {}};
-  CompileReport& report = result.report;
+  CompileReport report;
   StageClock clock;
   const std::vector<GraphPtr> candidates = LUMEN_TRY(compilation.rewritten(graph, report));
   report.rewriting = clock.lap();
@@ -98,18 +108,29 @@ Expected<Compiled> compile_one(const GraphPtr& graph, const CompileOptions& opti
   programs.push_back(LUMEN_TRY(compilation.lowered(candidates, report)));
   report.lowering = clock.lap();
   enter("build");
-  result.binary = std::move(LUMEN_TRY(cpu::build(std::move(programs), compilation.compiler(), options.c_flags))[0]);
+  std::vector<cpu::Binary> built = LUMEN_TRY(cpu::build(std::move(programs), compilation.compiler(), options.c_flags));
   report.building = clock.lap();
   enter("verify");
-  if (options.verify) LUMEN_TRY(search::verify(graph, result.binary, compilation.compiler()));
+  if (options.verify) LUMEN_TRY(search::verify(graph, built[0], compilation.compiler()));
   report.verifying = clock.lap();
-  LUMEN_LOG(1,
-            fmt::format("compile: {} kernels in {} calls, {:.1f} us expected, {} measured; rewrite {:.2f} s, lower "
-                        "{:.2f} s, build {:.2f} s, verify {:.2f} s",
-                        result.binary.program.kernels.size(), result.binary.program.calls.size(), report.expected * 1e6,
-                        report.measured, report.rewriting, report.lowering, report.building, report.verifying));
+  LUMEN_LOG(1, fmt::format("compile: {} kernels in {} calls, {:.1f} us expected, {} measured; rewrite {:.2f} s, lower "
+                           "{:.2f} s, build {:.2f} s, verify {:.2f} s",
+                           built[0].program.kernels.size(), built[0].program.calls.size(), report.expected * 1e6,
+                           report.measured, report.rewriting, report.lowering, report.building, report.verifying));
   LUMEN_LOG(2, report.rules.text());
-  return result;
+  add(all, std::move(report));
+  return std::move(built[0]);
+}
+
+Expected<Compiled> compile_variants(const GraphPtr& graph, const CompileOptions& options) {
+  std::vector<std::vector<DimRange>> buckets;
+  for (const std::string& text : options.buckets) buckets.push_back(LUMEN_TRY(parse_buckets(text, *graph)));
+  Compiled compiled{graph, {}, {}};
+  for (const std::vector<DimRange>& where : combinations(buckets)) {
+    const GraphPtr part = where.empty() ? graph : GraphPtr(LUMEN_TRY(restricted(*graph, where)));
+    compiled.variants.push_back({where, LUMEN_TRY(compile_one(part, options, compiled.report))});
+  }
+  return compiled;
 }
 
 Expected<std::vector<cpu::Binary>> compile_together(std::span<const GraphPtr> graphs, const CompileOptions& options) {
@@ -139,13 +160,17 @@ CompileOptions CompileOptions::from_flags() {
 }
 
 Compiled compile_for_cpu(const Graph& graph, const CompileOptions& options) {
-  return compile_one(checked(graph), options).value();
+  return compile_variants(checked(graph), options).value();
+}
+
+Session make_session(Compiled compiled) {
+  std::unique_ptr<Executable> executable = make_executable(std::move(compiled.variants), *compiled.graph).value();
+  return Session(compiled.graph, std::move(executable));
 }
 
 Session compile(const Graph& graph, const CompileOptions& options) {
   if (options.backend == BackendKind::reference) return Session(checked(graph));
-  Compiled compiled = compile_for_cpu(graph, options);
-  return Session(compiled.graph, cpu::make_executable(std::move(compiled.binary)).value());
+  return make_session(compile_for_cpu(graph, options));
 }
 
 std::vector<Session> compile_all(std::span<const Graph* const> graphs, const CompileOptions& options) {

@@ -9,6 +9,7 @@
 #include "lumen/backend/cpu/cpu_executable.h"
 #include "lumen/ir/graph.h"
 #include "lumen/runtime/session.h"
+#include "lumen/runtime/variants.h"
 #include "lumen/search/group.h"
 #include "lumen/search/saturate.h"
 
@@ -26,6 +27,8 @@ struct CompileOptions {
   bool verify = true;                // compare what was found with the reference
   std::vector<std::string> c_flags;  // for the C compiler, after Lumen's own
   bool progress = false;             // a live line on a terminal
+  // "seq=1,2-64": a program for each range of a symbolic dim. Without any, one serves all sizes.
+  std::vector<std::string> buckets;
 
   // LUMEN_BACKEND and LUMEN_FUSION.
   static CompileOptions from_flags();
@@ -42,13 +45,15 @@ struct CompileReport {
 
 struct Compiled {
   std::shared_ptr<const Graph> graph;
-  cpu::Binary binary;
-  CompileReport report;
+  std::vector<Variant> variants;  // one for each bucket, or one
+  CompileReport report;           // of all of them together
 };
 
 // For the CPU, as data: to be saved (runtime/program_file.h), looked at, or run. Throws lumen::Error when the graph is
 // not valid or the machine lacks what is needed.
 Compiled compile_for_cpu(const Graph& graph, const CompileOptions& options = CompileOptions::from_flags());
+
+Session make_session(Compiled compiled);
 
 // The graph is copied: what is added to it later is not in the Session. Throws as above.
 Session compile(const Graph& graph, const CompileOptions& options = CompileOptions::from_flags());

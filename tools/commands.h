@@ -24,9 +24,10 @@ Expected<int> print_ir_dot(const IrOptions& options);
 // A graph, compiled for this machine.
 struct CompileArguments {
   std::string file;
-  std::string output;             // .lumen; empty: none is written
-  std::string fusion;             // empty: LUMEN_FUSION
-  std::vector<std::string> dims;  // NAME=N, for the times that are shown
+  std::string output;                // .lumen; empty: none is written
+  std::string fusion;                // empty: LUMEN_FUSION
+  std::vector<std::string> dims;     // NAME=N, for the times that are shown
+  std::vector<std::string> buckets;  // DIM=N,LO-HI
   bool no_rewrite = false;
   bool no_measure = false;
   bool no_verify = false;

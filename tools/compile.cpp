@@ -68,6 +68,8 @@ void print_search(const CompileReport& report, const CompileOptions& options) {
 // One line for each kernel, the slowest first: what it is, how it runs, what it takes together.
 void print_kernels(Session& session) {
   session.set_profiling(true);
+  session.execute();
+  fmt::print("kernels  {}, on random inputs\n", session.profile().size());
   std::map<std::pair<std::string, std::string>, std::vector<double>> times;  // by name and schedule: per round
   for (int round = 0; round < kRounds; ++round) {
     session.execute();
@@ -87,8 +89,10 @@ void print_kernels(Session& session) {
 void compare_with_unfused(const Graph& graph, Session& chosen, const DimValues& dims, CompileOptions options) {
   options.fusion = FusionPolicy::never;
   options.verify = false;
-  const Compiled compiled = compile_for_cpu(graph, options);
-  Session unfused(compiled.graph, cpu::make_executable(compiled.binary).value());
+  options.buckets.clear();
+  Compiled compiled = compile_for_cpu(graph, options);
+  const size_t calls = compiled.variants[0].binary.program.calls.size();
+  Session unfused = make_session(std::move(compiled));
   fill_inputs(unfused, graph, dims);
   unfused.execute();
   std::vector<double> before, after;
@@ -96,8 +100,8 @@ void compare_with_unfused(const Graph& graph, Session& chosen, const DimValues& 
     before.push_back(time_of(unfused));
     after.push_back(time_of(chosen));
   }
-  fmt::print("unfused  {} in {} kernels; as chosen {}: {:.2f} times as fast\n", time_text(median(before)),
-             compiled.binary.program.calls.size(), time_text(median(after)), median(before) / median(after));
+  fmt::print("unfused  {} in {} kernels; as chosen {}: {:.2f} times as fast\n", time_text(median(before)), calls,
+             time_text(median(after)), median(before) / median(after));
 }
 
 }  // namespace
@@ -113,20 +117,21 @@ Expected<int> compile_graph(const CompileArguments& arguments) {
   options.rewrite = !arguments.no_rewrite;
   options.measure = !arguments.no_measure;
   options.verify = !arguments.no_verify;
+  options.buckets = arguments.buckets;
   options.progress = true;
   fmt::print("{}: {} nodes\n", arguments.file, graph->order().size());
   Compiled compiled = compile_for_cpu(*graph, options);
   print_search(compiled.report, options);
   if (arguments.rules) fmt::print("{}", compiled.report.rules.text());
   if (!arguments.output.empty()) {
-    save_program(arguments.output, *compiled.graph, compiled.binary);
+    save_program(arguments.output, *compiled.graph, compiled.variants);
     fmt::print("wrote {}\n", arguments.output);
   }
-  const size_t calls = compiled.binary.program.calls.size();
-  Session session(compiled.graph, cpu::make_executable(std::move(compiled.binary)).value());
+  const size_t variants = compiled.variants.size();
+  Session session = make_session(std::move(compiled));
   fill_inputs(session, *graph, dims);
   session.execute();
-  fmt::print("kernels  {}, random inputs\n", calls);
+  if (variants > 1) fmt::print("buckets  {} variants; shown is the one for the dims given\n", variants);
   print_kernels(session);
   if (arguments.unfused) compare_with_unfused(*graph, session, dims, options);
   return 0;

@@ -48,6 +48,8 @@ void add_compile(CLI::App& app, CompileArguments& arguments, Chosen& chosen) {
       ->type_name("POLICY");
   compile->add_option("--dim", arguments.dims, "NAME=N: a symbolic dim, for the times shown (default: about 512)")
       ->type_name("NAME=N");
+  compile->add_option("--bucket", arguments.buckets, "DIM=N,LO-HI,…: a program for each range of a symbolic dim")
+      ->type_name("RANGES");
   compile->add_flag("--no-rewrite", arguments.no_rewrite, "compile the graph as it is written");
   compile->add_flag("--no-measure", arguments.no_measure, "estimate times instead of measuring");
   compile->add_flag("--no-verify", arguments.no_verify, "do not compare the result with the reference");
@@ -59,6 +61,7 @@ void add_compile(CLI::App& app, CompileArguments& arguments, Chosen& chosen) {
       "Examples:\n"
       "  lumen compile examples/transformer_block.hlir --unfused\n"
       "  lumen compile examples/softmax.hlir --dim rows=4096 -o softmax.lumen\n"
+      "  lumen compile examples/softmax.hlir --bucket rows=1,2-64,65-4096 -o softmax.lumen\n"
       "  lumen run softmax.lumen --dim rows=3");
   compile->callback([&] { chosen = [&arguments] { return compile_graph(arguments); }; });
 }

@@ -7,6 +7,8 @@
 
 #include "lumen/base/file.h"
 #include "lumen/base/hash.h"
+#include "lumen/ir/text.h"
+#include "lumen/kernel/contract.h"
 #include "lumen/runtime/program_json.h"
 
 namespace lumen {
@@ -71,16 +73,47 @@ Expected<Head> read_head(std::string_view bytes, const std::string& name) {
   return head;
 }
 
+Expected<LoadedProgram> read_variants(const JsonMembers& members, std::string_view code, const cpu::CpuFeatures& have) {
+  LoadedProgram loaded;
+  loaded.graph = LUMEN_TRY(parse(LUMEN_TRY(members.text("graph")), llir_ops(), "graph"));
+  for (const Json& each : *LUMEN_TRY(members.array("variants"))) {
+    const JsonMembers variant(each, "variant");
+    Variant read;
+    for (const Json& range : *LUMEN_TRY(variant.array("where"))) {
+      const JsonMembers ends(range, "range");
+      read.where.push_back({LUMEN_TRY(ends.text("dim")), LUMEN_TRY(ends.number("lo")), LUMEN_TRY(ends.number("hi"))});
+    }
+    const int64_t size = LUMEN_TRY(variant.number("code"));
+    if (size < 0 || static_cast<size_t>(size) > code.size()) return variant.wrong("code", "a part of the file");
+    const auto bytes = static_cast<size_t>(size);
+    read.binary.program = LUMEN_TRY(read_program_json(*LUMEN_TRY(variant.object("program")), *loaded.graph));
+    read.binary.target = have;
+    if (bytes > 0) read.binary.library = LUMEN_TRY(cpu::Library::load(std::string(code.substr(0, bytes))));
+    code.remove_prefix(bytes);
+    loaded.variants.push_back(std::move(read));
+  }
+  if (loaded.variants.empty()) return members.wrong("variants", "a list with something in it");
+  return loaded;
+}
+
 }  // namespace
 
-std::string program_text(const Graph& graph, const cpu::Binary& binary) {
-  Json description = program_json(graph, binary.program);
-  description["needs"] = Json::array();
+std::string program_text(const Graph& graph, std::span<const Variant> variants) {
+  Json description{{"graph", print(graph)}, {"needs", Json::array()}, {"variants", Json::array()}};
   for (const Feature& feature : kFeatures) {
-    if (binary.target.*(feature.has)) description["needs"].push_back(feature.name);
+    if (variants[0].binary.target.*(feature.has)) description["needs"].push_back(feature.name);
+  }
+  std::string code;
+  for (const Variant& variant : variants) {
+    const std::string& own = variant.binary.library == nullptr ? std::string() : variant.binary.library->object();
+    Json where = Json::array();
+    for (const DimRange& range : variant.where)
+      where.push_back({{"dim", range.dim}, {"lo", range.lo}, {"hi", range.hi}});
+    description["variants"].push_back(
+        {{"where", where}, {"code", own.size()}, {"program", program_json(variant.binary.program)}});
+    code += own;
   }
   const std::string text = description.dump(1);
-  const std::string& code = binary.library == nullptr ? std::string() : binary.library->object();
   const uint64_t checksum = Hasher().add(text).add(code).value();
   return fmt::format("{} {} {} {} {:016x}\n", kMagic, kVersion, text.size(), code.size(), checksum) + text + code;
 }
@@ -92,22 +125,17 @@ Expected<LoadedProgram> parse_program(std::string_view bytes, const std::string&
   if (Hasher().add(text).add(code).value() != head.checksum) {
     return error(fmt::format("{}: damaged: its checksum does not fit", name));
   }
+  const auto in_file = [&](auto result) {
+    return result.ok() ? std::move(result) : decltype(result)(error(name + ": " + result.diag().str()));
+  };
   const Json description = Json::parse(text, nullptr, false);
-  const auto needs = description.is_object() ? description.find("needs") : description.end();
-  if (needs == description.end() || !needs->is_array()) return error(fmt::format("{}: no list of needs", name));
-  LUMEN_TRY(check_features(*needs, name, have));
-  LoadedProgram loaded;
-  Expected<ReadProgram> read = read_program_json(description);
-  if (!read.ok()) return error(fmt::format("{}: {}", name, read.diag().str()));
-  loaded.graph = read->graph;
-  loaded.binary.program = std::move(read->program);
-  loaded.binary.target = have;
-  if (!code.empty()) loaded.binary.library = LUMEN_TRY(cpu::Library::load(std::string(code)));
-  return loaded;
+  const JsonMembers members(description, "file");
+  LUMEN_TRY(check_features(*LUMEN_TRY(in_file(members.array("needs"))), name, have));
+  return in_file(read_variants(members, code, have));
 }
 
-void save_program(const std::string& path, const Graph& graph, const cpu::Binary& binary) {
-  const std::string text = program_text(graph, binary);
+void save_program(const std::string& path, const Graph& graph, std::span<const Variant> variants) {
+  const std::string text = program_text(graph, variants);
   const std::span<const std::byte> parts[] = {bytes_of(text)};
   write_file(path, parts).value();
 }
@@ -116,7 +144,8 @@ Session load_program(const std::string& path) {
   const MappedFile file = MappedFile::open(path).value();
   const std::string_view bytes(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
   LoadedProgram loaded = parse_program(bytes, path).value();
-  return Session(loaded.graph, cpu::make_executable(std::move(loaded.binary)).value());
+  std::unique_ptr<Executable> executable = make_executable(std::move(loaded.variants), *loaded.graph).value();
+  return Session(loaded.graph, std::move(executable));
 }
 
 bool is_program_file(const std::string& path) {

@@ -24,44 +24,6 @@ Json kernel_json(const ProgramKernel& kernel) {
           {"scratch", kernel.text.scratch.str()}};
 }
 
-// Members of an object by name; the first that is missing or of the wrong kind is the error.
-class Members {
- public:
-  Members(const Json& json, std::string what) : json_(json), what_(std::move(what)) {}
-
-  Expected<const Json*> array(const char* name) const {
-    const auto found = json_.is_object() ? json_.find(name) : json_.end();
-    if (found == json_.end() || !found->is_array()) return wrong(name, "a list");
-    return &*found;
-  }
-  Expected<std::string> text(const char* name) const {
-    const auto found = json_.is_object() ? json_.find(name) : json_.end();
-    if (found == json_.end() || !found->is_string()) return wrong(name, "a text");
-    return found->get<std::string>();
-  }
-  Expected<int64_t> number(const char* name) const {
-    const auto found = json_.is_object() ? json_.find(name) : json_.end();
-    if (found == json_.end() || !found->is_number_integer()) return wrong(name, "a number");
-    return found->get<int64_t>();
-  }
-  // Numbers below `end`.
-  Expected<std::vector<uint32_t>> numbers(const char* name, size_t end) const {
-    std::vector<uint32_t> numbers;
-    for (const Json& each : *LUMEN_TRY(array(name))) {
-      if (!each.is_number_unsigned() || each.get<uint64_t>() >= end) return wrong(name, fmt::format("below {}", end));
-      numbers.push_back(each.get<uint32_t>());
-    }
-    return numbers;
-  }
-  Diag wrong(const char* name, const std::string& wanted) const {
-    return error(fmt::format("\"{}\" of the {} is not {}", name, what_, wanted));
-  }
-
- private:
-  const Json& json_;
-  std::string what_;
-};
-
 Expected<Expr> read_expr(const std::string& text, std::span<const Expr> dims) {
   std::string_view rest = text;
   const ExprScope scope{[&](std::string_view name) -> std::optional<Expr> {
@@ -77,7 +39,7 @@ Expected<Expr> read_expr(const std::string& text, std::span<const Expr> dims) {
 }
 
 Expected<TensorType> read_type(const Json& json, std::span<const Expr> dims) {
-  const Members members(json, "value");
+  const JsonMembers members(json, "value");
   const std::string dtype_name = LUMEN_TRY(members.text("dtype"));
   const std::optional<DType> dtype = parse_dtype(dtype_name);
   if (!dtype) return error(fmt::format("no dtype \"{}\"", dtype_name));
@@ -90,7 +52,7 @@ Expected<TensorType> read_type(const Json& json, std::span<const Expr> dims) {
 }
 
 Expected<ProgramKernel> read_kernel(const Json& json) {
-  const Members members(json, "kernel");
+  const JsonMembers members(json, "kernel");
   ProgramKernel kernel;
   kernel.body = LUMEN_TRY(parse(LUMEN_TRY(members.text("body")), llir_ops(), "kernel"));
   kernel.schedule = LUMEN_TRY(members.text("schedule"));
@@ -98,7 +60,7 @@ Expected<ProgramKernel> read_kernel(const Json& json) {
   const ElementWriter writer(*kernel.body, 0);
   for (const Expr& dim : kernel.body->dims()) dims.push_back(writer.rename(dim));
   for (const Json& each : *LUMEN_TRY(members.array("steps"))) {
-    const Members step(each, "step");
+    const JsonMembers step(each, "step");
     const int64_t grain = LUMEN_TRY(step.number("grain"));
     if (grain < 1) return step.wrong("grain", "1 or more");
     const Expr rows = LUMEN_TRY(read_expr(LUMEN_TRY(step.text("rows")), dims));
@@ -136,12 +98,57 @@ Expected<void> check_calls(const Program& program) {
       made[value] = true;
     }
   }
+  for (const uint32_t value : program.outputs) {
+    if (!made[value]) return error(fmt::format("value {} is an output and is never made", value));
+  }
   return {};
 }
 
 }  // namespace
 
-Json program_json(const Graph& graph, const Program& program) {
+const Json* JsonMembers::find(const char* name) const {
+  const auto found = json_.is_object() ? json_.find(name) : json_.end();
+  return found == json_.end() ? nullptr : &*found;
+}
+
+Diag JsonMembers::wrong(const char* name, const std::string& wanted) const {
+  return error(fmt::format("\"{}\" of the {} is not {}", name, what_, wanted));
+}
+
+Expected<const Json*> JsonMembers::array(const char* name) const {
+  const Json* found = find(name);
+  if (found == nullptr || !found->is_array()) return wrong(name, "a list");
+  return found;
+}
+
+Expected<const Json*> JsonMembers::object(const char* name) const {
+  const Json* found = find(name);
+  if (found == nullptr || !found->is_object()) return wrong(name, "an object");
+  return found;
+}
+
+Expected<std::string> JsonMembers::text(const char* name) const {
+  const Json* found = find(name);
+  if (found == nullptr || !found->is_string()) return wrong(name, "a text");
+  return found->get<std::string>();
+}
+
+Expected<int64_t> JsonMembers::number(const char* name) const {
+  const Json* found = find(name);
+  if (found == nullptr || !found->is_number_integer()) return wrong(name, "a number");
+  return found->get<int64_t>();
+}
+
+Expected<std::vector<uint32_t>> JsonMembers::numbers(const char* name, size_t end) const {
+  std::vector<uint32_t> numbers;
+  for (const Json& each : *LUMEN_TRY(array(name))) {
+    if (!each.is_number_unsigned() || each.get<uint64_t>() >= end) return wrong(name, fmt::format("below {}", end));
+    numbers.push_back(each.get<uint32_t>());
+  }
+  return numbers;
+}
+
+Json program_json(const Program& program) {
   Json kernels = Json::array(), calls = Json::array(), values = Json::array();
   for (const ProgramKernel& kernel : program.kernels) kernels.push_back(kernel_json(kernel));
   for (const ProgramCall& call : program.calls) {
@@ -152,38 +159,41 @@ Json program_json(const Graph& graph, const Program& program) {
     for (const Expr& dim : type.shape) shape.push_back(dim.str());
     values.push_back({{"dtype", name(type.dtype)}, {"shape", shape}});
   }
-  return {{"graph", print(graph)},
+  return {{"graph", print(*program.graph)},
           {"values", values},
           {"kernels", kernels},
           {"calls", calls},
           {"outputs", list(program.outputs)}};
 }
 
-Expected<ReadProgram> read_program_json(const Json& json) {
-  const Members members(json, "program");
-  ReadProgram read;
-  read.graph = LUMEN_TRY(parse(LUMEN_TRY(members.text("graph")), llir_ops(), "graph"));
-  Program& program = read.program;
-  program.graph = read.graph;
-  for (const Json& each : *LUMEN_TRY(members.array("values"))) {
-    program.values.push_back(LUMEN_TRY(read_type(each, read.graph->dims())));
+Expected<Program> read_program_json(const Json& json, const Graph& whole) {
+  const JsonMembers members(json, "program");
+  Program program;
+  program.graph = LUMEN_TRY(parse(LUMEN_TRY(members.text("graph")), llir_ops(), "program"));
+  const Graph& graph = *program.graph;
+  if (graph.inputs().size() != whole.inputs().size() || graph.outputs().size() != whole.outputs().size() ||
+      graph.dims().size() != whole.dims().size()) {
+    return members.wrong("graph", "one with the inputs, outputs and dims of the file's");
   }
-  if (program.values.size() < read.graph->inputs().size()) return members.wrong("values", "as long as the inputs");
+  for (const Json& each : *LUMEN_TRY(members.array("values"))) {
+    program.values.push_back(LUMEN_TRY(read_type(each, graph.dims())));
+  }
+  if (program.values.size() < graph.inputs().size()) return members.wrong("values", "as long as the inputs");
   for (const Json& each : *LUMEN_TRY(members.array("kernels"))) {
     program.kernels.push_back(LUMEN_TRY(read_kernel(each)));
   }
   for (const Json& each : *LUMEN_TRY(members.array("calls"))) {
-    const Members call(each, "call");
+    const JsonMembers call(each, "call");
     const int64_t kernel = LUMEN_TRY(call.number("kernel"));
     if (kernel < 0 || kernel >= static_cast<int64_t>(program.kernels.size())) return call.wrong("kernel", "a kernel");
     program.calls.push_back({static_cast<uint32_t>(kernel), LUMEN_TRY(call.numbers("operands", program.values.size())),
                              LUMEN_TRY(call.numbers("results", program.values.size()))});
   }
   program.outputs = LUMEN_TRY(members.numbers("outputs", program.values.size()));
-  if (program.outputs.size() != read.graph->outputs().size()) return members.wrong("outputs", "as long as the graph's");
+  if (program.outputs.size() != graph.outputs().size()) return members.wrong("outputs", "as long as the graph's");
   LUMEN_TRY(check_calls(program));
   LUMEN_TRY(plan_program(program));
-  return read;
+  return program;
 }
 
 }  // namespace lumen
