@@ -48,7 +48,7 @@ std::vector<Result> run_suite(std::span<const Case> cases, const RunPlan& plan) 
     progress.set_stage("compile " + cases[k].name());
     results.push_back(result_for(cases[k]));
     note(k, entrants[k].prepare(cases[k], plan));
-    if (entrants[k].subject) results[k].compile = entrants[k].subject->compile_times();
+    if (entrants[k].subject) results[k].compile = entrants[k].subject->compile_facts();
     progress.advance();
   }
   progress.finish();
