@@ -14,7 +14,7 @@ Result result_for(const Case& c) {
           .unit = c.unit,
           .fused = c.fused,
           .flops = c.flops,
-          .bytes = least_bytes(c, *c.graph())};
+          .bytes = least_bytes(*c.graph())};
 }
 
 struct Entrant {
@@ -23,7 +23,7 @@ struct Entrant {
   std::vector<double> times;
 
   Expected<void> prepare(const Case& c, const RunPlan& plan) {
-    subject = LUMEN_TRY(Subject::make(c, plan.compile_twice));
+    subject = LUMEN_TRY(Subject::make(c, true));
     runs = LUMEN_TRY(subject->runs_in(plan.trial_seconds));
     return {};
   }

@@ -47,7 +47,7 @@ Json case_json(const Case& c) {
           {"fused", c.fused},
           {"quick", c.quick},
           {"flops", c.flops},
-          {"bytes", least_bytes(c, *graph)},
+          {"bytes", least_bytes(*graph)},
           {"parameters", parameters},
           {"inputs", inputs},
           {"outputs", outputs}};
