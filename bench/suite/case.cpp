@@ -22,8 +22,7 @@ ValueRange Case::range_of(std::string_view input, DType input_dtype) const {
 
 int64_t count_bytes(const TensorType& type) { return storage_bytes(type.dtype, type.shape.numel().constant().value()); }
 
-double least_bytes(const Case& c, const Graph& graph) {
-  if (c.bytes_moved > 0) return c.bytes_moved;
+double least_bytes(const Graph& graph) {
   int64_t bytes = 0;
   for (const NodeId id : graph.inputs()) bytes += count_bytes(graph[id].type);
   for (const Output& output : graph.outputs()) bytes += count_bytes(graph[output.value].type);

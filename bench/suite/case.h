@@ -31,8 +31,6 @@ struct Case {
   std::vector<std::pair<std::string, int64_t>> parameters = {};
   // Values of inputs by name; others lie in -1..1, and integers in -8..7.
   std::vector<std::pair<std::string, ValueRange>> ranges = {};
-  // The least bytes to move, where that is not every input and output once.
-  double bytes_moved = 0;
   std::function<void(Graph&)> build = {};
 
   std::string name() const { return group + "/" + size + "/" + std::string(lumen::name(dtype)); }
@@ -40,8 +38,8 @@ struct Case {
   ValueRange range_of(std::string_view input, DType input_dtype) const;
 };
 
-// Inputs and outputs once each, or what the case says.
-double least_bytes(const Case& c, const Graph& graph);
+// Inputs and outputs once each.
+double least_bytes(const Graph& graph);
 // Of a tensor without symbolic dims.
 int64_t count_bytes(const TensorType& type);
 

@@ -47,7 +47,7 @@ std::string row(const Result& result, const Limits& limits, const Palette& palet
   std::string text = fmt::format("<tr><td><i class=\"dot\" style=\"background:{}\"></i>{}</td>",
                                  palette.colour(result.group), escaped(result.name));
   if (!result.problem.empty()) {
-    return text + fmt::format("<td class=\"problem\" colspan=\"9\">{}</td></tr>\n", escaped(result.problem));
+    return text + fmt::format("<td class=\"problem\" colspan=\"10\">{}</td></tr>\n", escaped(result.problem));
   }
   const bool computes = result.flops > 0;
   text += cell(result.time.median, time_text(result.time.median));
@@ -58,6 +58,7 @@ std::string row(const Result& result, const Limits& limits, const Palette& palet
   text += cell(result.flops_per_second(), computes ? fmt::format("{:.1f}", result.flops_per_second() / 1e9) : "");
   text +=
       cell(result.compute_share(limits), computes ? fmt::format("{:.0f} %", 100 * result.compute_share(limits)) : "");
+  text += cell(static_cast<double>(result.compile.calls), fmt::to_string(result.compile.calls));
   text += cell(result.compile.seconds, fmt::format("{:.2f} s", result.compile.seconds));
   text += cell(static_cast<double>(result.compile.measured), fmt::to_string(result.compile.measured));
   text += cell(result.compile.again_seconds, fmt::format("{:.2f} s", result.compile.again_seconds));
@@ -74,7 +75,8 @@ std::string results(const Report& report, const Palette& palette, const Comparis
     for (const Comparison::Row& changed : comparison->rows) changes[changed.name] = &changed;
   }
   std::string text = "<table><thead><tr>";
-  for (const char* heading : {"case", "median", "mad", "GB/s", "MBU", "GFLOP/s", "MFU", "compile", "timed", "again"}) {
+  for (const char* heading :
+       {"case", "median", "mad", "GB/s", "MBU", "GFLOP/s", "MFU", "calls", "compile", "timed", "again"}) {
     text += fmt::format("<th>{}</th>", heading);
   }
   text += comparison != nullptr ? "<th>change</th></tr></thead><tbody>\n" : "</tr></thead><tbody>\n";
@@ -111,8 +113,8 @@ std::string html_report(const Report& report, const Comparison* comparison) {
   text += "<h2>Cases</h2>\n" + results(report, palette, comparison);
   text +=
       "<p>GB/s and MBU count every input and output once. MBU is the share of a copy of that size, MFU of the\n"
-      "arithmetic rate of the unit. `timed` are kernels that were measured while compiling, `again` is a second\n"
-      "compile.</p>\n";
+      "arithmetic rate of the unit. `calls` are those of kernels in one run, `timed` the kernels that were measured\n"
+      "while compiling, `again` a second compile.</p>\n";
   return text + fmt::format("<script>{}</script></body></html>\n", kPageScript);
 }
 

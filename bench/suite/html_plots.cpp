@@ -48,7 +48,7 @@ std::string slope(const LogAxis& x, const LogAxis& y, double gb_per_second, doub
   return fmt::format(R"(<path class="limit" fill="none" d="M{:.1f},{:.1f} L{:.1f},{:.1f}"/>)", x.at(from),
                      y.at(gb_per_second * from), x.at(to), y.at(gb_per_second * to)) +
          fmt::format(R"(<text x="{:.1f}" y="{:.1f}">{}</text>)", x.at(from) + 8,
-                     std::max(y.at(gb_per_second * from) - 14, kTop + 28), label);
+                     std::max(y.at(gb_per_second * from) - 26, kTop + 28), label);
 }
 
 // What a unit can do, from where copies in the caches keep up with it.

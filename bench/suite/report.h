@@ -21,7 +21,7 @@ struct Result {
   bool fused = false;
   double flops = 0;
   double bytes = 0;
-  CompileTimes compile = {};
+  CompileFacts compile = {};
   Summary time = {};         // seconds of a run
   std::string problem = {};  // why there is no time; else empty
 

@@ -29,6 +29,8 @@ Json json_of(const Result& result, const Limits& limits) {
   json["compile_seconds"] = result.compile.seconds;
   json["compile_measured"] = result.compile.measured;
   json["compile_again_seconds"] = result.compile.again_seconds;
+  json["kernels"] = result.compile.kernels;
+  json["calls"] = result.compile.calls;
   json["seconds"] = result.time.median;
   json["mad"] = result.time.mad;
   json["trials"] = result.time.trials;
@@ -68,7 +70,8 @@ Expected<Result> result_of(const Json& json) {
   result.problem = json.value("problem", "");
   if (!result.problem.empty()) return result;
   result.compile = {json.at("compile_seconds").get<double>(), json.at("compile_measured").get<int64_t>(),
-                    json.at("compile_again_seconds").get<double>()};
+                    json.at("compile_again_seconds").get<double>(), json.at("kernels").get<int64_t>(),
+                    json.at("calls").get<int64_t>()};
   result.time = {json.at("seconds").get<double>(), json.at("mad").get<double>(), json.at("trials").get<int64_t>()};
   if (result.time.median <= 0) return error(fmt::format("{}: seconds must be positive", result.name));
   return result;

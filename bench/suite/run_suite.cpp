@@ -14,7 +14,7 @@ Result result_for(const Case& c) {
           .unit = c.unit,
           .fused = c.fused,
           .flops = c.flops,
-          .bytes = least_bytes(c, *c.graph())};
+          .bytes = least_bytes(*c.graph())};
 }
 
 struct Entrant {
@@ -23,7 +23,7 @@ struct Entrant {
   std::vector<double> times;
 
   Expected<void> prepare(const Case& c, const RunPlan& plan) {
-    subject = LUMEN_TRY(Subject::make(c, plan.compile_twice));
+    subject = LUMEN_TRY(Subject::make(c, true));
     runs = LUMEN_TRY(subject->runs_in(plan.trial_seconds));
     return {};
   }
@@ -48,7 +48,7 @@ std::vector<Result> run_suite(std::span<const Case> cases, const RunPlan& plan) 
     progress.set_stage("compile " + cases[k].name());
     results.push_back(result_for(cases[k]));
     note(k, entrants[k].prepare(cases[k], plan));
-    if (entrants[k].subject) results[k].compile = entrants[k].subject->compile_times();
+    if (entrants[k].subject) results[k].compile = entrants[k].subject->compile_facts();
     progress.advance();
   }
   progress.finish();

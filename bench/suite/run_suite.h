@@ -1,4 +1,4 @@
-// Runs cases: compiles all, then times them in turns.
+// Runs cases: compiles all, each twice, then times them in turns.
 #pragma once
 
 #include <span>
@@ -10,9 +10,8 @@ namespace lumen::bench {
 struct RunPlan {
   int trials = 11;
   double trial_seconds = 5e-3;  // of runs make a trial
-  bool compile_twice = true;    // for the time of a compile that finds everything known
 
-  static RunPlan quick() { return {5, 2e-3, true}; }
+  static RunPlan quick() { return {5, 2e-3}; }
 };
 
 // One result for each case; a case that does not compile or run has its problem instead of a time. The trials of all

@@ -47,7 +47,7 @@ Json case_json(const Case& c) {
           {"fused", c.fused},
           {"quick", c.quick},
           {"flops", c.flops},
-          {"bytes", least_bytes(c, *graph)},
+          {"bytes", least_bytes(*graph)},
           {"parameters", parameters},
           {"inputs", inputs},
           {"outputs", outputs}};
@@ -82,9 +82,10 @@ class Server {
       if (c.name() != name) continue;
       Subject subject = LUMEN_TRY(Subject::make(c, false));
       LUMEN_TRY(fill_inputs(subject, folder));
-      const CompileTimes times = subject.compile_times();
+      const CompileFacts facts = subject.compile_facts();
       subjects_.insert_or_assign(name, std::move(subject));
-      return Json{{"seconds", times.seconds}, {"measured", times.measured}};
+      return Json{
+          {"seconds", facts.seconds}, {"measured", facts.measured}, {"kernels", facts.kernels}, {"calls", facts.calls}};
     }
     return error(fmt::format("no case `{}`", name));
   }

@@ -36,10 +36,4 @@ Change change_between(const Summary& before, const Summary& after) {
   return moved > 0 ? Change::slower : Change::faster;
 }
 
-double geometric_mean(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += std::log(value);
-  return values.empty() ? 1 : std::exp(sum / static_cast<double>(values.size()));
-}
-
 }  // namespace lumen::bench

@@ -20,7 +20,4 @@ enum class Change : uint8_t { none, slower, faster };
 // Beyond three deviations (the larger of both) and 2 % of the old median; anything less is noise.
 Change change_between(const Summary& before, const Summary& after);
 
-// Of positive values; 1 of none.
-double geometric_mean(const std::vector<double>& values);
-
 }  // namespace lumen::bench

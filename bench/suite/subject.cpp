@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "lumen/compile.h"
-#include "lumen/search/tuning_db.h"
 
 namespace lumen::bench {
 
@@ -27,14 +26,6 @@ void fill(std::span<std::byte> bytes, const Input& input, ValueRange range) {
   }
 }
 
-// Timings in the default database; 0 when there is none.
-int64_t count_timings() {
-  const Expected<search::TuningDb> db = search::TuningDb::open_default();
-  if (!db.ok()) return 0;
-  const Expected<search::TuningStats> stats = db->stats();
-  return stats.ok() ? stats->measured : 0;
-}
-
 std::vector<int64_t> constant_dims(const Shape& shape) {
   std::vector<int64_t> dims;
   for (int64_t axis = 0; axis < shape.rank(); ++axis) dims.push_back(shape[axis].constant().value());
@@ -46,16 +37,18 @@ std::vector<int64_t> constant_dims(const Shape& shape) {
 Expected<Subject> Subject::make(const Case& c, bool twice) try {
   Subject subject;
   const std::shared_ptr<Graph> graph = c.graph();
-  const int64_t known = count_timings();
   auto start = Clock::now();
-  subject.session_ = std::make_unique<Session>(compile(*graph));
-  subject.times_.seconds = seconds_since(start);
-  subject.times_.measured = count_timings() - known;
+  Compiled compiled = compile_for_cpu(*graph);
+  const Program& program = compiled.binary.program;
+  subject.facts_ = {seconds_since(start), compiled.report.measured, 0, static_cast<int64_t>(program.kernels.size()),
+                    static_cast<int64_t>(program.calls.size())};
   if (twice) {
     start = Clock::now();
-    subject.session_ = std::make_unique<Session>(compile(*graph));
-    subject.times_.again_seconds = seconds_since(start);
+    compiled = compile_for_cpu(*graph);
+    subject.facts_.again_seconds = seconds_since(start);
   }
+  subject.session_ =
+      std::make_unique<Session>(compiled.graph, LUMEN_TRY(cpu::make_executable(std::move(compiled.binary))));
   for (const NodeId id : subject.graph().inputs()) {
     const Input& input = subject.graph()[id].as<Input>();
     Buffer& buffer = subject.inputs_.emplace_back(count_bytes(subject.graph()[id].type));

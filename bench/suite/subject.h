@@ -11,11 +11,13 @@
 
 namespace lumen::bench {
 
-// How a case was compiled: the first time in this process, and a second time, when all is known.
-struct CompileTimes {
-  double seconds = 0;
-  int64_t measured = 0;  // kernels that were timed for it; 0 says that the database knew them all
-  double again_seconds = 0;
+// How a case was compiled, and what came of it.
+struct CompileFacts {
+  double seconds = 0;        // the first time in this process
+  int64_t measured = 0;      // kernels that were timed for it; 0 says that the database knew them all
+  double again_seconds = 0;  // a second time, when all is known
+  int64_t kernels = 0;       // distinct ones of the program
+  int64_t calls = 0;         // of them, in one run
 };
 
 class Subject {
@@ -23,7 +25,7 @@ class Subject {
   // Compiles it, and once more when `twice`. The inputs hold random values of the case's ranges.
   static Expected<Subject> make(const Case& c, bool twice);
 
-  const CompileTimes& compile_times() const { return times_; }
+  const CompileFacts& compile_facts() const { return facts_; }
   const Graph& graph() const { return session_->graph(); }
 
   // The storage of an input, to be filled before a run.
@@ -41,7 +43,7 @@ class Subject {
 
   std::unique_ptr<Session> session_;
   std::vector<Buffer> inputs_;
-  CompileTimes times_;
+  CompileFacts facts_;
 };
 
 }  // namespace lumen::bench

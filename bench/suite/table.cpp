@@ -25,11 +25,12 @@ std::string result_row(const Result& result, const Limits& limits, size_t width)
   const bool computes = result.flops > 0;
   const std::string compile =
       fmt::format("{:.2f} s{}", result.compile.seconds, result.compile.measured > 0 ? "*" : " ");
-  return fmt::format("{:<{}}  {:>8}  {:>7}  {:>6.1f}  {:>6}  {:>7}  {:>6}  {:>8}  {:>6.2f} s\n", result.name, width,
-                     time_text(result.time.median), spread_text(result.time), result.bytes_per_second() / 1e9,
+  return fmt::format("{:<{}}  {:>8}  {:>7}  {:>6.1f}  {:>6}  {:>7}  {:>6}  {:>5}  {:>8}  {:>6.2f} s\n", result.name,
+                     width, time_text(result.time.median), spread_text(result.time), result.bytes_per_second() / 1e9,
                      share_text(result.memory_share(limits)),
                      computes ? fmt::format("{:.1f}", result.flops_per_second() / 1e9) : "",
-                     computes ? share_text(result.compute_share(limits)) : "", compile, result.compile.again_seconds);
+                     computes ? share_text(result.compute_share(limits)) : "", result.compile.calls, compile,
+                     result.compile.again_seconds);
 }
 
 }  // namespace
@@ -54,8 +55,8 @@ std::string limits_text(const Limits& limits) {
 std::string results_table(const Report& report) {
   size_t width = 4;
   for (const Result& result : report.results) width = std::max(width, result.name.size());
-  std::string text = fmt::format("{:<{}}  {:>8}  {:>7}  {:>6}  {:>6}  {:>7}  {:>6}  {:>8}  {:>8}\n", "case", width,
-                                 "median", "mad", "GB/s", "MBU", "GFLOP/s", "MFU", "compile ", "again");
+  std::string text = fmt::format("{:<{}}  {:>8}  {:>7}  {:>6}  {:>6}  {:>7}  {:>6}  {:>5}  {:>8}  {:>8}\n", "case",
+                                 width, "median", "mad", "GB/s", "MBU", "GFLOP/s", "MFU", "calls", "compile ", "again");
   const std::string* group = nullptr;
   for (const Result& result : report.results) {
     if (group != nullptr && *group != result.group) text += "\n";

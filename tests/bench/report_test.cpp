@@ -37,6 +37,7 @@ TEST(BenchReport, JsonRoundTrip) {
   EXPECT_EQ(again.results[0].unit, Unit::matrix);
   EXPECT_EQ(again.results[1].time.median, 2e-3);
   EXPECT_EQ(again.results[1].compile.measured, 3);
+  EXPECT_EQ(again.results[1].compile.calls, 4);
   EXPECT_EQ(again.results[2].problem, "[Sort] not <here>");
 }
 
@@ -84,10 +85,10 @@ TEST(BenchReport, ComparesCaseByCase) {
 
 TEST(BenchReport, Table) {
   EXPECT_EQ(results_table(sample_report()),
-            "case                median      mad    GB/s     MBU  GFLOP/s     MFU  compile      again\n"
-            "matmul/8x8/bf16    1.00 us    1.0 %    65.5    66 %      1.0     0 %   1.50 s*    0.25 s\n"
+            "case                median      mad    GB/s     MBU  GFLOP/s     MFU  calls  compile      again\n"
+            "matmul/8x8/bf16    1.00 us    1.0 %    65.5    66 %      1.0     0 %      4   1.50 s*    0.25 s\n"
             "\n"
-            "softmax/8x8/bf16   2.00 ms    1.0 %     0.0     0 %      0.0     0 %   1.50 s*    0.25 s\n"
+            "softmax/8x8/bf16   2.00 ms    1.0 %     0.0     0 %      0.0     0 %      4   1.50 s*    0.25 s\n"
             "\n"
             "broken/8x8/bf16   [Sort] not <here>\n"
             "* kernels were timed while compiling; `again` is a second compile that finds them known\n");

@@ -9,7 +9,7 @@ inline Result sample_result(const std::string& group, double seconds) {
   Result result{.name = group + "/8x8/bf16", .group = group, .size = "8x8", .dtype = DType::bf16};
   result.flops = 1000;
   result.bytes = 64 << 10;
-  result.compile = {1.5, 3, 0.25};
+  result.compile = {1.5, 3, 0.25, 2, 4};
   result.time = {seconds, seconds / 100, 7};
   return result;
 }

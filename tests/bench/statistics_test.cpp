@@ -33,9 +33,4 @@ TEST(BenchStatistics, SlowerOnlyBeyondThreeDeviationsAndTwoPercent) {
   EXPECT_EQ(change(100, 1, 97.5, 0), Change::none);
 }
 
-TEST(BenchStatistics, GeometricMean) {
-  EXPECT_EQ(geometric_mean({}), 1);
-  EXPECT_DOUBLE_EQ(geometric_mean({2, 8}), 4);
-}
-
 }  // namespace lumen::bench
