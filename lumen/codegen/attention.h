@@ -22,6 +22,7 @@ namespace lumen {
 
 enum class AttentionMethod : uint8_t {
   vector,  // register tiles of vectors, keys and values packed
+  amx,     // tiles of the matrix unit: queries, keys, values and outputs of bf16
   direct,  // few rows: keys and values are read where they lie, work is cut along the keys
 };
 

@@ -17,8 +17,9 @@ std::string number(Expr e) { return "(int64_t)(" + print_c(e).text + ")"; }
 
 class DirectPrinter {
  public:
-  DirectPrinter(const Graph& body, const AttentionForm& form, std::string name, const AttentionSchedule& schedule)
-      : body_(body), form_(form), name_(std::move(name)), s_(schedule) {
+  DirectPrinter(const Graph& body, const AttentionForm& form, std::string name, const AttentionSchedule& schedule,
+                const Target& target)
+      : body_(body), form_(form), name_(std::move(name)), s_(schedule), target_(target) {
     rows_ = *form.rows().constant();
     depth_ = *form.first.extent(Role::summed).constant();
     features_ = *form.second.extent(Role::column).constant();
@@ -29,10 +30,10 @@ class DirectPrinter {
     KernelText kernel;
     kernel.text += LUMEN_TRY(queries(kernel));
     kernel.text += LUMEN_TRY(dots(kernel)) + LUMEN_TRY(sums(kernel));
-    kernel.text += print_weight_exp2(name_);
-    kernel.text += LUMEN_TRY(print_weigh(form_, name_, features_, kernel.faults));
+    kernel.text += print_weight_exp2(name_, false);
+    kernel.text += LUMEN_TRY(print_weigh(form_, name_, {features_, false, target_.vector_bytes}, kernel.faults));
     kernel.text += LUMEN_TRY(print_row_store(body_, form_, name_, kernel.faults));
-    kernel.text += part_step() + combine_step();
+    kernel.text += print_excluded(form_, name_) + part_step() + combine_step();
     kernel.steps.push_back({name_ + "_parts", form_.batch() * parts_});
     kernel.steps.push_back({name_, grain_of(body_) == 1 ? form_.batch() : Expr(1)});
     kernel.scratch = form_.batch() * parts_ * (part_size() * 4);
@@ -40,8 +41,8 @@ class DirectPrinter {
   }
 
  private:
-  // A maximum, a total and sums for each row.
-  int64_t part_size() const { return rows_ * (features_ + 2); }
+  // Maxima, totals and sums.
+  int64_t part_size() const { return rows_ * (features_ + kTotals + 1); }
 
   Expected<std::string> queries(KernelText& kernel) const {
     Packing p;
@@ -55,26 +56,62 @@ class DirectPrinter {
     return print_packing(form_.first, p, kernel.faults);
   }
 
-  // Every row with one key after the other.
-  Expected<std::string> dots(KernelText& kernel) const {
-    ElementWriter writer(*form_.graph, 6, kernel.faults);
-    const std::string key = writer.value(form_.first.columns[0], form_.first.at);
-    std::string list, start, add, put;
-    for (int64_t r = 0; r < rows_; ++r) {
-      list += fmt::format("{}x{}", r == 0 ? "" : ", ", r);
-      start += fmt::format("{}x{} = 0", r == 0 ? "" : ", ", r);
-      add += fmt::format("      x{} += q[{} + i3] * {};\n", r, r * depth_, key);
-      put += fmt::format("    s[{} + j] = x{};\n", r * s_.keys, r);
+  int64_t lanes() const { return target_.vector_bytes / 4; }
+
+  // Sums across as many vectors as they have lanes: neighbours are added until one vector has them all.
+  std::string across() const {
+    const int64_t n = lanes();
+    std::string text = fmt::format(
+        "typedef float {0}_v __attribute__((vector_size({1}), aligned(4), may_alias));\n"
+        "static inline __attribute__((always_inline)) void {0}_across(const float* from, float* to) {{\n",
+        name_, target_.vector_bytes);
+    for (int64_t i = 0; i < n; ++i) {
+      text += fmt::format("  const {0}_v x0_{1} = *(const {0}_v*)(from + {2});\n", name_, i, i * n);
     }
+    int64_t stage = 0;
+    for (int64_t left = n / 2; left > 0; left /= 2, ++stage) {
+      for (int64_t i = 0; i < left; ++i) {
+        std::string even, odd;
+        for (int64_t l = 0; l < 2 * n; l += 2) even += fmt::format(", {}", l), odd += fmt::format(", {}", l + 1);
+        text += fmt::format(
+            "  const {0}_v x{1}_{2} = __builtin_shufflevector(x{3}_{4}, x{3}_{5}{6}) + "
+            "__builtin_shufflevector(x{3}_{4}, x{3}_{5}{7});\n",
+            name_, stage + 1, i, stage, 2 * i, 2 * i + 1, even, odd);
+      }
+    }
+    return text + fmt::format("  *({0}_v*)to = x{1}_0;\n}}\n", name_, stage);
+  }
+
+  // Every row with as many keys at a time as a vector has lanes. The last ones are computed again to fill it up. Two
+  // vectors of sums, so that elements half as wide are read a whole vector at a time.
+  Expected<std::string> dots(KernelText& kernel) const {
+    ElementWriter writer(*form_.graph, 8, kernel.faults);
+    const std::string key = writer.value(form_.first.columns[0], form_.first.at);
     if (!writer.problem().empty()) return error(writer.problem());
     kernel.faults = writer.faults();
+    const int64_t n = lanes();
+    std::string start, add, put, gather;
+    for (int64_t r = 0; r < rows_; ++r) {
+      start += fmt::format("{}p{}[{}] = {{0}}", r == 0 ? "" : ", ", r, 2 * n);
+      add += fmt::format("        p{}[l] += q[{} + i3] * {};\n", r, r * depth_, key);
+      put += fmt::format("      LUMEN_ELEMENTS(l, {0}) parts[{1}][u][l] = p{1}[l] + p{1}[l + {0}];\n", n, r);
+      gather += fmt::format("    {}_across(&parts[{}][0][0], s + {} + j);\n", name_, r, r * s_.keys);
+    }
+    std::string loops;
+    for (const char* loop : {"LUMEN_FULL", "LUMEN_REST"}) {
+      loops += fmt::format("      {}(b, l, {}, 0, {}) {{\n        const int64_t i3 = b + l;\n{}{}      }}\n", loop,
+                           2 * n, depth_, writer.text(), add);
+    }
     return fmt::format(
-        "static __attribute__((noinline)) int64_t {}_dots({}, int64_t first, int64_t count, "
-        "const float* LUMEN_RESTRICT q, float* LUMEN_RESTRICT s) {{\n{}  int64_t fault = 0;\n"
-        "  for (int64_t j = 0; j < count; ++j) {{\n    const int64_t i2 = first + j;\n    float {};\n"
-        "    _Pragma(\"omp simd reduction(+:{}) reduction(|:fault)\") for (int64_t i3 = 0; i3 < {}; ++i3) {{\n{}{}"
-        "    }}\n{}  }}\n  return fault;\n}}\n",
-        name_, kArguments, kernel_names(body_), start, list, depth_, writer.text(), add, put);
+        "{across}static __attribute__((noinline)) int64_t {f}_dots({arguments}, int64_t first, int64_t count, "
+        "const float* LUMEN_RESTRICT q, float* LUMEN_RESTRICT s) {{\n{names}  int64_t fault = 0;\n"
+        "  float parts[{rows}][{n}][{n}] __attribute__((aligned(64)));\n"
+        "  for (int64_t j = 0; j < count; j += {n}) {{\n    for (int64_t u = 0; u < {n}; ++u) {{\n"
+        "      const int64_t i2 = first + (j + u < count ? j + u : count - 1);\n      float {start};\n{loops}{put}"
+        "    }}\n{gather}  }}\n  return fault;\n}}\n",
+        fmt::arg("across", across()), fmt::arg("f", name_), fmt::arg("arguments", kArguments),
+        fmt::arg("names", kernel_names(body_)), fmt::arg("rows", rows_), fmt::arg("n", n), fmt::arg("start", start),
+        fmt::arg("loops", loops), fmt::arg("put", put), fmt::arg("gather", gather));
   }
 
   // Several values at a time, so that sums are not stored and loaded for each.
@@ -109,35 +146,35 @@ class DirectPrinter {
   }
 
   std::string part_step() const {
-    const std::string excluded = print_excluded(form_);
     return fmt::format(
         "LUMEN_KERNEL({f}_parts) {{\n{names}  int64_t fault = 0;\n"
         "  float q[{q}] __attribute__((aligned(64))), s[{s}] __attribute__((aligned(64)));\n"
         "  float t[{keys}] __attribute__((aligned(64)));\n"
         "  int64_t held = -1;\n"
         "  LUMEN_ROWS(row) {{\n"
-        "    const int64_t i0 = row / {parts}, k0 = row % {parts} * {keys}, m0 = 0, m1 = {rows};\n"
+        "    const int64_t i0 = row / {parts}, k0 = row % {parts} * {keys};\n"
         "    const int64_t k1 = k0 + {keys} < {K} ? k0 + {keys} : {K}, count = k1 - k0;\n"
         "    float* const top = (float*)out[{scratch}] + row * {size}, * const total = top + {rows}, "
-        "* const sums = total + {rows};\n"
-        "    for (int64_t r = 0; r < {rows}; ++r) top[r] = -lumen_inf_f32(), total[r] = 0;\n"
-        "    for (int64_t c = 0; c < {sums}; ++c) sums[c] = 0;\n"
-        "    if ({excluded}) continue;\n"
+        "* const sums = total + {rows} * {L};\n"
+        "    for (int64_t r = 0; r < {rows}; ++r) top[r] = -lumen_inf_f32();\n"
+        "    for (int64_t c = {rows}; c < {size}; ++c) top[c] = 0;\n"
+        "    if ({f}_excluded(in, out, dims, i0, 0, {rows}, k0, k1)) continue;\n"
         "    if (held != i0) {{\n"
         "      const int64_t found = {f}_queries(in, out, dims, q, i0, 0, 0, {depth});\n"
         "      if (found > 0) fault |= (int64_t)1 << (found < 62 ? found - 1 : 61);\n"
         "      held = i0;\n    }}\n"
         "    fault |= {f}_dots(in, out, dims, i0, k0, count, q, s);\n"
         "    for (int64_t r = 0; r < {rows}; ++r) {{\n"
-        "      fault |= {f}_weigh(in, out, dims, i0, r, k0, count, s + r * {keys}, t, sums + r * {F}, top + r, "
-        "total + r);\n    }}\n"
+        "      fault |= {f}_weigh(in, out, dims, i0, r, k0, count, s + r * {keys}, s + r * {keys}, t, sums + r * {F}, "
+        "top + r, "
+        "total + r * {L});\n    }}\n"
         "    fault |= {f}_sums(in, out, dims, i0, k0, count, s, sums);\n"
         "  }}\n  LUMEN_RETURN;\n}}\n",
         fmt::arg("f", name_), fmt::arg("names", kernel_names(body_)),
         fmt::arg("q", std::max<int64_t>(1, rows_ * depth_)), fmt::arg("s", rows_ * s_.keys), fmt::arg("keys", s_.keys),
         fmt::arg("parts", number(parts_)), fmt::arg("rows", rows_), fmt::arg("K", number(form_.keys())),
-        fmt::arg("scratch", body_.outputs().size()), fmt::arg("size", part_size()), fmt::arg("sums", rows_ * features_),
-        fmt::arg("excluded", excluded.empty() ? "0" : excluded), fmt::arg("depth", depth_), fmt::arg("F", features_));
+        fmt::arg("scratch", body_.outputs().size()), fmt::arg("size", part_size()), fmt::arg("L", kTotals),
+        fmt::arg("depth", depth_), fmt::arg("F", features_));
   }
 
   std::string combine_step() const {
@@ -145,27 +182,28 @@ class DirectPrinter {
         "LUMEN_KERNEL({f}) {{\n{names}  int64_t fault = 0;\n  float all[{room}];\n"
         "  LUMEN_ROWS(i0) for (int64_t r = 0; r < {rows}; ++r) {{\n"
         "    const float* const parts = (const float*)out[{scratch}] + i0 * {parts} * {size};\n"
-        "    float m = -lumen_inf_f32(), l = 0;\n"
+        "    float m = -lumen_inf_f32(), total[{L}] = {{0}};\n"
         "    for (int64_t p = 0; p < {parts}; ++p) m = parts[p * {size} + r] > m ? parts[p * {size} + r] : m;\n"
         "    const float used = m == -lumen_inf_f32() ? 0.0f : m;\n"
         "    for (int64_t c = 0; c < {F}; ++c) all[c] = 0;\n"
         "    for (int64_t p = 0; p < {parts}; ++p) {{\n"
         "      const float* const part = parts + p * {size};\n"
         "      const float scale = {f}_exp2((part[r] - used) * {a:.9g}f);\n"
-        "      l += scale * part[{rows} + r];\n"
-        "      LUMEN_ELEMENTS(c, {F}) all[c] += scale * part[2 * {rows} + r * {F} + c];\n    }}\n"
-        "    fault |= {f}_store(in, out, dims, i0, r, all, m, l);\n"
+        "      LUMEN_ELEMENTS(c, {L}) total[c] += scale * part[{rows} + r * {L} + c];\n"
+        "      LUMEN_ELEMENTS(c, {F}) all[c] += scale * part[({L} + 1) * {rows} + r * {F} + c];\n    }}\n"
+        "    fault |= {f}_store(in, out, dims, i0, r, all, m, total);\n"
         "  }}\n  LUMEN_RETURN;\n}}\n",
         fmt::arg("f", name_), fmt::arg("names", kernel_names(body_)), fmt::arg("rows", rows_),
         fmt::arg("room", std::max<int64_t>(1, features_)), fmt::arg("scratch", body_.outputs().size()),
         fmt::arg("parts", number(parts_)), fmt::arg("size", part_size()), fmt::arg("F", features_),
-        fmt::arg("a", form_.steepness));
+        fmt::arg("a", form_.steepness), fmt::arg("L", kTotals));
   }
 
   const Graph& body_;
   const AttentionForm& form_;
   std::string name_;
   AttentionSchedule s_;
+  const Target& target_;
   int64_t rows_ = 0, depth_ = 0, features_ = 0;
   Expr parts_;
 };
@@ -173,13 +211,13 @@ class DirectPrinter {
 }  // namespace
 
 Expected<KernelText> print_direct_attention(const Graph& body, const AttentionForm& form, const std::string& name,
-                                            const AttentionSchedule& schedule, const Target&) {
+                                            const AttentionSchedule& schedule, const Target& target) {
   const AttentionForm merged = with_shared_rows(form);
   const std::optional<int64_t> rows = merged.rows().constant();
-  if (!rows || *rows > kMostDirectRows || schedule.keys <= 0 || schedule.keys > (1 << 14)) {
+  if (!rows || *rows > kMostDirectRows || schedule.keys <= 0 || schedule.keys % 16 != 0 || schedule.keys > (1 << 14)) {
     return error(fmt::format("the schedule \"{}\" does not fit {} rows", schedule.str(), merged.rows().str()));
   }
-  return DirectPrinter(body, merged, name, schedule).print();
+  return DirectPrinter(body, merged, name, schedule, target).print();
 }
 
 }  // namespace lumen

@@ -215,7 +215,10 @@ class Recogniser {
 
 Expected<AttentionForm> attention_form(const Graph& body) {
   AttentionForm form = LUMEN_TRY(Recogniser(body).run());
-  form.first.graph = form.second.graph = form.graph;
+  for (ContractRoles* roles : {&form.first, &form.second}) {
+    roles->graph = form.graph;
+    roles->widths.fill(1);
+  }
   return form;
 }
 

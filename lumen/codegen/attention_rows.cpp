@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "lumen/codegen/kernel_text.h"
 #include "lumen/codegen/scalar.h"
 
@@ -21,72 +23,131 @@ void open_elements(ElementWriter& writer, const std::string& head, Expr variable
 
 }  // namespace
 
-// As lumen_exp2_f32, without what only numbers above 1 and below the normal range need.
-std::string print_weight_exp2(const std::string& name) {
-  return fmt::format(R"C(LUMEN_FN float {}_exp2(float x) {{
-  const float c = x < -126.0f ? -126.0f : x;
-  const float shifted = c + 12582912.0f;
-  const float f = c - (shifted - 12582912.0f);
-  float p = 0.000154531634f;
-  p = lumen_fma_f32(p, f, 0.00133908633f);
-  p = lumen_fma_f32(p, f, 0.00961808302f);
-  p = lumen_fma_f32(p, f, 0.0555035695f);
-  p = lumen_fma_f32(p, f, 0.240226507f);
-  p = lumen_fma_f32(p, f, 0.693147182f);
-  p = lumen_fma_f32(p, f, 1.0f);
-  const float y = p * lumen_from_bits_f32((lumen_bits_f32(shifted) << 23) + 0x3f800000u);
-  return x < -126.0f ? 0.0f : y;
-}}
-)C",
-                     name);
+// As lumen_exp2_f32, without what only numbers above 1 and below the normal range need. The rough polynomial is the
+// best of its degree, to 2.6e-6: bf16 has no more than 8 bits.
+std::string print_weight_exp2(const std::string& name, bool rough) {
+  const std::vector<const char*> polynomial =
+      rough ? std::vector{"0.00957010059f", "0.0559178602f", "0.240247449f", "0.693121815f", "0.999999261f"}
+            : std::vector{"0.000154531634f",
+                          "0.00133908633f",
+                          "0.00961808302f",
+                          "0.0555035695f",
+                          "0.240226507f",
+                          "0.693147182f",
+                          "1.0f"};
+  std::string text = fmt::format(
+      "LUMEN_FN float {}_exp2(float x) {{\n"
+      "  const float c = x < -126.0f ? -126.0f : x;\n"
+      "  const float shifted = c + 12582912.0f;\n"
+      "  const float f = c - (shifted - 12582912.0f);\n"
+      "  float p = {};\n",
+      name, polynomial[0]);
+  for (size_t k = 1; k < polynomial.size(); ++k) text += fmt::format("  p = lumen_fma_f32(p, f, {});\n", polynomial[k]);
+  return text +
+         "  const float y = p * lumen_from_bits_f32((lumen_bits_f32(shifted) << 23) + 0x3f800000u);\n"
+         "  return x < -126.0f ? 0.0f : y;\n}\n";
 }
 
-Expected<std::string> print_weigh(const AttentionForm& form, const std::string& name, int64_t sums,
-                                  std::vector<std::string>& faults) {
-  const Expr key = Expr::index(3, form.keys());
-  const bool maps = form.scores.node != form.product.node;
-  ElementWriter writer(*form.graph, 2, faults);
-  const char* head = "_Pragma(\"omp simd reduction({}) reduction(|:fault)\") for (int64_t j = 0; j < count; ++j)";
-  writer.line("float most = -lumen_inf_f32(), more = 0;");
-  open_elements(writer, fmt::format(fmt::runtime(head), "max:most"), key);
-  writer.line("const int64_t i3 = first + j;");
-  writer.line("const float x = s[j];");
-  writer.know(form.product.node, form.product.at, "x");
-  const std::string score = writer.value(form.scores.node, form.scores.at);
-  if (maps) writer.line(fmt::format("t[j] = {};", score));
-  writer.line(fmt::format("most = {0} > most ? {0} : most;", score));
-  writer.close();
-  // What is far below everything else weighs nothing: a row without anything keeps 0 as its maximum.
-  writer.line("const float before = *top, m = most > before ? most : before;");
-  writer.line("const float used = m == -lumen_inf_f32() ? 0.0f : m;");
-  writer.open("if (m > before)");
-  writer.line(fmt::format("const float scale = {}_exp2((before - m) * {:.9g}f);", name, form.steepness));
-  writer.line("*top = m;");
-  writer.line("*total *= scale;");
-  writer.line(fmt::format("LUMEN_ELEMENTS(c, {}) sums[c] *= scale;", sums));
-  writer.close();
-  writer.know(form.top.node, form.top.at, "used");
-  open_elements(writer, fmt::format(fmt::runtime(head), "+:more"), key);
-  writer.line("const int64_t i3 = first + j;");
-  writer.line("const float x = s[j];");
-  writer.know(form.product.node, form.product.at, "x");
-  if (maps) {
-    writer.line("const float y = t[j];");
-    writer.know(form.scores.node, form.scores.at, "y");
+namespace {
+
+// The function of print_weigh(): a loop for the maximum, and one for the weights.
+class WeighPrinter {
+ public:
+  WeighPrinter(const AttentionForm& form, const std::string& name, const WeighPlan& plan,
+               const std::vector<std::string>& faults)
+      : form_(form), name_(name), plan_(plan), writer_(*form.graph, 2, faults) {
+    ElementWriter probe(*form.graph, 0);
+    probe.know(form.product.node, form.product.at, "x");
+    probe.value(form.scores.node, form.scores.at);
+    const std::string text = probe.text();
+    keeps_ = std::count(text.begin(), text.end(), '\n') > kCheap;
   }
-  const NodeId exponent = (*form.graph)[form.weights.node].operands[0];
-  const std::string exp2 = form.at_most_one ? name + "_exp2" : "lumen_exp2_f32";
-  writer.line(fmt::format("const float w = {}({});", exp2, writer.value(exponent, form.weights.at)));
-  writer.line("s[j] = w;");
-  writer.line("more += w;");
-  writer.close();
-  writer.line("*total += more;");
-  if (!writer.problem().empty()) return error(writer.problem());
-  faults = writer.faults();
-  return fmt::format(fmt::runtime(kRow), name, "weigh") +
-         ", int64_t first, int64_t count, float* LUMEN_RESTRICT s, float* LUMEN_RESTRICT t, "
-         "float* LUMEN_RESTRICT sums, float* top, float* total) {\n" +
-         kernel_names(*form.graph) + "  int64_t fault = 0;\n" + writer.text() + "  return fault;\n}\n";
+
+  Expected<std::string> print(std::vector<std::string>& faults) {
+    writer_.line(fmt::format("float most[{0}], more[{0}];", plan_.lanes));
+    writer_.line(fmt::format("LUMEN_ELEMENTS(l, {}) most[l] = -lumen_inf_f32(), more[l] = 0;", plan_.lanes));
+    over_keys([&] { find_most(); });
+    for (int64_t half = plan_.lanes / 2; half > 0; half /= 2) {
+      writer_.line(
+          fmt::format("LUMEN_ELEMENTS(l, {0}) most[l] = most[l + {0}] > most[l] ? most[l + {0}] : most[l];", half));
+    }
+    print_growth();
+    writer_.know(form_.top.node, form_.top.at, "used");
+    over_keys([&] { find_weights(); });
+    if (plan_.narrow) writer_.line("for (int64_t j = count; j % 32 != 0; ++j) w[j] = 0;");
+    for (int64_t l = 0; l < plan_.lanes; l += kTotals) {
+      writer_.line(fmt::format("LUMEN_ELEMENTS(l, {}) total[l] += more[l + {}];", kTotals, l));
+    }
+    if (!writer_.problem().empty()) return error(writer_.problem());
+    faults = writer_.faults();
+    return fmt::format(fmt::runtime(kRow), name_, "weigh") +
+           fmt::format(
+               ", int64_t first, int64_t count, const float* s, {}* w, float* LUMEN_RESTRICT t, "
+               "float* LUMEN_RESTRICT sums, float* top, float* LUMEN_RESTRICT total) {{\n",
+               plan_.narrow ? "uint16_t" : "float") +
+           kernel_names(*form_.graph) + "  int64_t fault = 0;\n" + writer_.text() + "  return fault;\n}\n";
+  }
+
+ private:
+  static constexpr int64_t kCheap = 8;  // scores of fewer statements are computed again, not kept
+
+  // What is far below everything else weighs nothing: a row without anything has 0 as its maximum.
+  void print_growth() {
+    writer_.line("const float before = *top, m = most[0] > before ? most[0] : before;");
+    writer_.line("const float used = m == -lumen_inf_f32() ? 0.0f : m;");
+    writer_.open("if (m > before)");
+    writer_.line(fmt::format("const float scale = {}_exp2((before - m) * {:.9g}f);", name_, form_.steepness));
+    writer_.line("*top = m;");
+    writer_.line(fmt::format("LUMEN_ELEMENTS(l, {}) total[l] *= scale;", kTotals));
+    writer_.line(fmt::format("LUMEN_ELEMENTS(c, {}) sums[c] *= scale;", plan_.sums));
+    writer_.close();
+  }
+
+  // In whole groups of lanes, then what is left over.
+  template <class Fn>
+  void over_keys(Fn&& element) {
+    for (const char* loop : {"LUMEN_FULL", "LUMEN_REST"}) {
+      const Expr key = Expr::index(3, form_.keys());
+      open_elements(writer_, fmt::format("{}(b, l, {}, 0, count)", loop, plan_.lanes), key);
+      writer_.line("const int64_t j = b + l, i3 = first + j;");
+      writer_.line("const float x = s[j];");
+      writer_.know(form_.product.node, form_.product.at, "x");
+      element();
+      writer_.close();
+    }
+  }
+
+  void find_most() {
+    const std::string score = writer_.value(form_.scores.node, form_.scores.at);
+    if (keeps_) writer_.line(fmt::format("t[j] = {};", score));
+    writer_.line(fmt::format("most[l] = {0} > most[l] ? {0} : most[l];", score));
+  }
+
+  void find_weights() {
+    if (keeps_) {
+      writer_.line("const float y = t[j];");
+      writer_.know(form_.scores.node, form_.scores.at, "y");
+    }
+    const NodeId exponent = (*form_.graph)[form_.weights.node].operands[0];
+    const std::string exp2 = form_.at_most_one ? name_ + "_exp2" : "lumen_exp2_f32";
+    writer_.line(fmt::format("const float e = {}({});", exp2, writer_.value(exponent, form_.weights.at)));
+    // Not negative: rounding needs no care for signs.
+    writer_.line(plan_.narrow ? "w[j] = (uint16_t)((lumen_bits_f32(e) + 0x8000u) >> 16);" : "w[j] = e;");
+    writer_.line("more[l] += e;");
+  }
+
+  const AttentionForm& form_;
+  const std::string& name_;
+  const WeighPlan& plan_;
+  bool keeps_ = false;
+  ElementWriter writer_;
+};
+
+}  // namespace
+
+Expected<std::string> print_weigh(const AttentionForm& form, const std::string& name, const WeighPlan& plan,
+                                  std::vector<std::string>& faults) {
+  return WeighPrinter(form, name, plan, faults).print(faults);
 }
 
 Expected<std::string> print_row_store(const Graph& body, const AttentionForm& form, const std::string& name,
@@ -96,6 +157,8 @@ Expected<std::string> print_row_store(const Graph& body, const AttentionForm& fo
   ElementWriter writer(*form.graph, 2, faults);
   // -inf - -inf is what the weights of a row of nothing are made of. A NaN among the scores is no maximum.
   writer.line(fmt::format("const int nothing = top == -lumen_inf_f32() && {} > 0;", writer.index(form.keys())));
+  writer.line("float total = 0;");
+  writer.line(fmt::format("for (int64_t l = 0; l < {}; ++l) total += totals[l];", kTotals));
   writer.line(
       "const float lost = nothing ? lumen_nan_f32() : 0.0f, l = total + lost, m = l == l || nothing ? top : l;");
   writer.know(form.top.node, form.top.at, "m");
@@ -117,7 +180,7 @@ Expected<std::string> print_row_store(const Graph& body, const AttentionForm& fo
   writer.close();
   if (!writer.problem().empty()) return error(writer.problem());
   faults = writer.faults();
-  return fmt::format(fmt::runtime(kRow), name, "store") + ", const float* sums, float top, float total) {\n" +
+  return fmt::format(fmt::runtime(kRow), name, "store") + ", const float* sums, float top, const float* totals) {\n" +
          kernel_names(*form.graph) + "  int64_t fault = 0;\n" + writer.text() + "  return fault;\n}\n";
 }
 

@@ -7,6 +7,7 @@
 #include "lumen/codegen/attention.h"
 #include "lumen/codegen/attention_direct.h"
 #include "lumen/codegen/attention_form.h"
+#include "lumen/codegen/attention_pack.h"
 
 namespace lumen {
 
@@ -15,6 +16,7 @@ namespace {
 constexpr std::string_view kKind = "attention";
 
 constexpr std::array kMethods = {std::pair{AttentionMethod::vector, std::string_view("vector")},
+                                 std::pair{AttentionMethod::amx, std::string_view("amx")},
                                  std::pair{AttentionMethod::direct, std::string_view("direct")}};
 
 constexpr std::array kSizes = {std::pair{std::string_view("mr"), &AttentionSchedule::mr},
@@ -46,6 +48,16 @@ AttentionSchedule vector_schedule(const AttentionForm& form, const Target& targe
   s.nr = 2 * lanes;
   s.rows = even_piece(form.rows(), std::max(s.mr, rows / s.mr * s.mr), s.mr);
   s.keys = std::min(keys, std::max(s.nr, even_piece(form.keys(), keys, s.nr)));
+  return s;
+}
+
+AttentionSchedule matrix_schedule(const AttentionForm& form, int64_t rows, int64_t keys) {
+  AttentionSchedule s;
+  s.method = AttentionMethod::amx;
+  s.mr = even_piece(form.rows(), 32, 16);
+  s.nr = 32;
+  s.rows = even_piece(form.rows(), rows, s.mr);
+  s.keys = std::min(keys, even_piece(form.keys(), keys, 32));
   return s;
 }
 
@@ -96,8 +108,16 @@ Expected<std::vector<AttentionSchedule>> attention_schedules(const Graph& body, 
     direct.keys = 256;
     if (print_attention(body, "k", direct, target).ok()) schedules.push_back(direct);
   }
+  std::vector<AttentionSchedule> candidates;
+  if (fits_matrix_unit(form, target)) {
+    for (const auto& [rows, keys] : {std::pair{64, 256}, std::pair{32, 512}}) {
+      candidates.push_back(matrix_schedule(form, rows, keys));
+    }
+  }
   for (const auto& [rows, keys] : {std::pair{56, 128}, std::pair{28, 256}}) {
-    const AttentionSchedule schedule = vector_schedule(form, target, rows, keys);
+    candidates.push_back(vector_schedule(form, target, rows, keys));
+  }
+  for (const AttentionSchedule& schedule : candidates) {
     LUMEN_TRY(print_attention(body, "k", schedule, target));
     if (std::ranges::find(schedules, schedule) == schedules.end()) schedules.push_back(schedule);
   }

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "lumen/codegen/kernel_text.h"
 #include "lumen/hlir/binary.h"
 #include "lumen/hlir/leaves.h"
 #include "lumen/hlir/select.h"
@@ -86,19 +87,22 @@ std::optional<Expr> largest(Expr e, Expr coordinate, Expr first, Expr last) {
 
 }  // namespace
 
-std::string print_excluded(const AttentionForm& form) {
+std::string print_excluded(const AttentionForm& form, const std::string& name) {
   Conditions conditions(*form.graph);
   conditions.of_score(form.scores);
-  const auto end = [](const char* name) { return Expr::dim(name, 0, INT64_MAX / 4); };
-  std::string text;
+  const auto end = [](const char* variable) { return Expr::dim(variable, 0, INT64_MAX / 4); };
+  std::string text = "0";
   for (const Expr& condition : conditions.take()) {
     std::optional<Expr> e = ge0_argument(condition);
     if (e) e = largest(*e, Expr::index(1, form.rows()), end("m0"), end("m1") - 1);
     if (e) e = largest(*e, Expr::index(3, form.keys()), end("k0"), end("k1") - 1);
     if (!e) continue;
-    text += fmt::format("{}{} < 0", text.empty() ? "" : " || ", print_c(*e).text);
+    text += fmt::format(" || {} < 0", print_c(*e).text);
   }
-  return text;
+  return fmt::format(
+      "static inline int {}_excluded(const void* const* in, void* const* out, const int64_t* dims, int64_t i0, "
+      "int64_t m0, int64_t m1, int64_t k0, int64_t k1) {{\n{}  return {};\n}}\n",
+      name, kernel_names(*form.graph), text);
 }
 
 }  // namespace lumen

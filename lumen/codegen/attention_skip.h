@@ -7,8 +7,8 @@
 
 namespace lumen {
 
-// A C condition over i0, m0 … m1-1 (rows) and k0 … k1-1 (keys) that holds only where all scores are -inf; empty when
-// there is none to be found.
-std::string print_excluded(const AttentionForm& form);
+// static int name_excluded(in, out, dims, int64_t i0, int64_t m0, int64_t m1, int64_t k0, int64_t k1)
+// Not 0 only where all scores of the rows m0 … m1-1 and the keys k0 … k1-1, of which there are some, are -inf.
+std::string print_excluded(const AttentionForm& form, const std::string& name);
 
 }  // namespace lumen
