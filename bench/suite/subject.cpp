@@ -39,7 +39,7 @@ Expected<Subject> Subject::make(const Case& c, bool twice) try {
   const std::shared_ptr<Graph> graph = c.graph();
   auto start = Clock::now();
   Compiled compiled = compile_for_cpu(*graph);
-  const Program& program = compiled.binary.program;
+  const Program& program = compiled.variants[0].binary.program;
   subject.facts_ = {seconds_since(start), compiled.report.measured, 0, static_cast<int64_t>(program.kernels.size()),
                     static_cast<int64_t>(program.calls.size())};
   if (twice) {
@@ -47,8 +47,7 @@ Expected<Subject> Subject::make(const Case& c, bool twice) try {
     compiled = compile_for_cpu(*graph);
     subject.facts_.again_seconds = seconds_since(start);
   }
-  subject.session_ =
-      std::make_unique<Session>(compiled.graph, LUMEN_TRY(cpu::make_executable(std::move(compiled.binary))));
+  subject.session_ = std::make_unique<Session>(make_session(std::move(compiled)));
   for (const NodeId id : subject.graph().inputs()) {
     const Input& input = subject.graph()[id].as<Input>();
     Buffer& buffer = subject.inputs_.emplace_back(count_bytes(subject.graph()[id].type));

@@ -162,7 +162,7 @@ TEST(Program, keeps_state_and_says_why_it_failed) {
   session.execute();
   EXPECT_EQ(session.get<int>("next"), (std::vector<int>{14, 10}));
   session.set("divisor", {1, 0});
-  EXPECT_EQ(failure([&] { session.execute(); }), "[Div] an integer is divided by 0");
+  EXPECT_EQ(failure([&] { session.execute(); }), "[Div] integer division by zero: 10 by 0 in i32");
   EXPECT_EQ(session.get<int>("next"), (std::vector<int>{14, 10}));
   session.set("divisor", {1, 1});
   session.execute();

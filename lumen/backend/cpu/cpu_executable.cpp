@@ -27,6 +27,9 @@ double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+// Results larger than this are not computed again to explain a fault.
+constexpr int64_t kMostExplained = 64 << 20;
+
 struct Step {
   Function* function;
   int64_t rows = 0;
@@ -183,8 +186,23 @@ class CpuExecutable : public Executable {
     if (bound.steps.empty()) {
       return interpret_stored(*kernel.body, bound.dims, bound.in, std::span(bound.out).first(bound.out.size() - 1));
     }
-    if (fault != 0) return error(kernel.text.faults[static_cast<size_t>(fault - 1)]);
+    if (fault != 0) return why(kernel, bound, kernel.text.faults[static_cast<size_t>(fault - 1)]);
     return {};
+  }
+
+  // The interpreter says which element it was, and of which value; the kernel only what.
+  Diag why(const ProgramKernel& kernel, const Bound& bound, const std::string& what) const {
+    std::vector<Buffer> results;
+    std::vector<void*> out;
+    DimValues named;
+    for (size_t k = 0; k < bound.dims.size(); ++k) named.set(kernel.body->dims()[k].dim_name(), bound.dims[k]);
+    for (const Output& output : kernel.body->outputs()) {
+      const Expected<int64_t> bytes = (*kernel.body)[output.value].type.bytes(named);
+      if (!bytes.ok() || *bytes > kMostExplained) return error(what);
+      out.push_back(results.emplace_back(*bytes).data());
+    }
+    Expected<void> again = interpret_stored(*expand(*kernel.body), bound.dims, bound.in, out);
+    return again.ok() ? error(what) : std::move(again).take_diag();
   }
 
   int64_t run_in_parallel(const Bound& bound, const Step& step) {
