@@ -14,7 +14,7 @@ namespace {
 constexpr double kRoundSeconds = 2e-3;
 constexpr int kRounds = 15, kFewestRounds = 4;
 constexpr double kEnoughSeconds = 0.06;  // after which there are no more rounds than the fewest
-constexpr int64_t kCopyBytes[] = {64 << 10, 512 << 10, 4 << 20, 16 << 20, 64 << 20, 256 << 20};  // in all
+constexpr int64_t kCopyBytes[] = {64 << 10, 512 << 10, 4 << 20, 16 << 20, 64 << 20, 128 << 20, 256 << 20};  // in all
 
 template <class Work>
 double timed(Work work) {
