@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Compares every frontend function with PyTorch (generates the cases and runs them on the reference), and every program
-# of tests/egraph with egglog. The last line counts both.
+# Compares every frontend function with PyTorch (generates the cases, runs them on the reference and, under each fusion
+# policy, on the CPU), and every program of tests/egraph with egglog. The last line counts all.
 # Arguments go to the program for the frontend, which runs alone then: scripts/conformance.sh --only softmax --all
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -22,7 +22,11 @@ compare() {
   fi
   passed=$((passed + p)) failed=$((failed + f))
 }
-compare build/release/conformance build/conformance
+LUMEN_BACKEND=reference compare build/release/conformance build/conformance
+for policy in never always profile; do
+  echo "on the CPU, fusion $policy"
+  LUMEN_BACKEND=cpu LUMEN_FUSION=$policy compare build/release/conformance build/conformance
+done
 compare .venv/bin/python tests/egraph/oracle.py --lumen build/release/lumen
 echo "conformance: $passed passed, $failed failed"
 exit "$status"

@@ -111,7 +111,7 @@ class GemmPrinter {
           number(panels_), number(roles_.extent(Role::batch)), side, name_, kParameters, number(depth_), s_.nr,
           number(roles_.extent(Role::summed)));
     }
-    return text + "    fault = found > fault ? found : fault;\n  }\n  LUMEN_RETURN;\n}\n";
+    return text + "    fault = found > fault ? found : fault;\n  }\n  return fault;\n}\n";
   }
 
   // Whether sums wait in memory for the next products.
@@ -138,7 +138,7 @@ class GemmPrinter {
     if (grain_of(body_) != 1) text += fmt::format("  begin = 0, end = end > 0 ? {} : 0;\n", number(blocks()));
     text += "  int64_t held = -1;\n  LUMEN_ROWS(row) {\n" + block_place() + block_loop() + "  }\n";
     if (amx) text += amx_end();
-    return text + "  LUMEN_RETURN;\n}\n";
+    return text + "  return fault;\n}\n";
   }
 
   std::string block_place() const {

@@ -65,7 +65,7 @@ class PackPrinter {
     text += head(p.function + "_part", ", int64_t count, int64_t left",
                  "static inline __attribute__((always_inline)) int64_t");
     text += p.depth > 0 ? rows_loop() : exchanged ? exchanged_loop() : lanes_loop();
-    text += fmt::format("  return fault != 0 ? fault + {} : 0;\n}}\n", faults.size());
+    text += "  return " + fault_number(faults.size()) + ";\n}\n";
     text += head(p.function, "", "static __attribute__((noinline)) int64_t");
     text += fmt::format(
         "  const int64_t left = (int64_t)({0}) - first;\n"

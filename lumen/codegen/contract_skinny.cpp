@@ -61,7 +61,7 @@ class SkinnyPrinter {
         fmt::arg("T", types_.sum), fmt::arg("scratch", body_.outputs().size()), fmt::arg("K", number(depth_)),
         fmt::arg("R", number(rows_)), fmt::arg("M", number(roles_.extent(Role::row))), fmt::arg("text", writer.text()),
         fmt::arg("value", value));
-    text += fmt::format("  fault = fault != 0 ? fault + {} : 0;\n  LUMEN_RETURN;\n}}\n", faults.size());
+    text += "  return " + fault_number(faults.size()) + ";\n}\n";
     faults.insert(faults.end(), writer.faults().begin(), writer.faults().end());
     return text;
   }
@@ -84,7 +84,7 @@ class SkinnyPrinter {
         "  int64_t fault = 0;\n",
         part_name(side, count), types_.sum, kernel_names(body_));
     text += dots() ? dot_loop(count, writer.text(), value) : sweep_loop(count, writer.text(), value);
-    text += fmt::format("  return fault != 0 ? fault + {} : 0;\n}}\n", faults.size());
+    text += "  return " + fault_number(faults.size()) + ";\n}\n";
     faults.insert(faults.end(), writer.faults().begin(), writer.faults().end());
     return text;
   }
@@ -101,7 +101,7 @@ class SkinnyPrinter {
       }
       terms += "    }\n";
     }
-    return fmt::format("{}  LUMEN_FOLD(i3, {}, reduction(max : fault) reduction(+ : {})) {{\n{}  }}\n{}", sums,
+    return fmt::format("{}  LUMEN_FOLD(i3, {}, reduction(| : fault) reduction(+ : {})) {{\n{}  }}\n{}", sums,
                        number(depth_), names, terms, stores);
   }
 
@@ -153,7 +153,7 @@ class SkinnyPrinter {
     }
     text += fmt::format(
         "      found = {}_store(in, out, dims, i0, m, {} - m < {} ? {} - m : {}, c0, columns{});\n"
-        "      fault = found > fault ? found : fault;\n    }}\n  }}\n  LUMEN_RETURN;\n}}\n",
+        "      fault = found > fault ? found : fault;\n    }}\n  }}\n  return fault;\n}}\n",
         name_, number(roles_.extent(Role::row)), s_.mr, number(roles_.extent(Role::row)), s_.mr, tiles);
     return text;
   }

@@ -52,8 +52,8 @@ Expected<std::string> print_store(const Graph& body, const ContractRoles& roles,
       ") {{\n{}  int64_t fault = 0;\n"
       "  for (int64_t i = 0; i < rows; ++i) {{\n"
       "    const int64_t i1 = m + i;\n{}  }}\n"
-      "  return fault != 0 ? fault + {} : 0;\n}}\n",
-      kernel_names(body), columns, faults.size());
+      "  return {};\n}}\n",
+      kernel_names(body), columns, fault_number(faults.size()));
   faults.insert(faults.end(), writer.faults().begin(), writer.faults().end());
   return text;
 }

@@ -35,6 +35,10 @@ std::string kernel_head(const Graph& body, const std::string& name) {
   return fmt::format("LUMEN_KERNEL({}) {{\n{}  int64_t fault = 0;\n", name, kernel_names(body));
 }
 
+std::string fault_number(size_t before) {
+  return fmt::format("fault == 0 ? 0 : {} + __builtin_ctzll((unsigned long long)fault)", before + 1);
+}
+
 std::string row_coordinates(const Shape& shape, int indent) {
   std::string text;
   const std::vector<Expr> strides = shape.strides();
@@ -53,7 +57,7 @@ std::string store_statement(const Graph& body, size_t k, const std::string& inde
 }
 
 std::vector<std::string> kernel_c_flags() {
-  std::vector<std::string> flags{"-std=gnu11", "-fno-strict-aliasing"};
+  std::vector<std::string> flags{"-std=gnu11", "-fno-strict-aliasing", "-fopenmp-simd"};
   flags.insert(flags.end(), scalar_c_flags().begin(), scalar_c_flags().end());
   return flags;
 }

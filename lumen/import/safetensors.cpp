@@ -10,8 +10,8 @@
 #include <set>
 #include <utility>
 
-#include "lumen/base/nearest.h"
 #include "lumen/base/file.h"
+#include "lumen/base/nearest.h"
 
 namespace lumen {
 

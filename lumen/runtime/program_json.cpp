@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "lumen/codegen/element.h"
 #include "lumen/ir/text.h"
 #include "lumen/kernel/contract.h"
