@@ -1,6 +1,7 @@
 #include "lumen/compile.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <chrono>
 
@@ -8,6 +9,7 @@
 #include "lumen/base/log.h"
 #include "lumen/base/progress.h"
 #include "lumen/hlir/ops.h"
+#include "lumen/ir/text.h"
 #include "lumen/ir/verify.h"
 #include "lumen/search/lower.h"
 #include "lumen/search/rewrite.h"
@@ -31,6 +33,16 @@ class StageClock {
  private:
   Clock::time_point last_ = Clock::now();
 };
+
+// Of the graph, and of all that its program does.
+std::string program_hash(const Graph& graph, const Program& program) {
+  std::string content = print(graph) + print(*program.graph);
+  for (const ProgramKernel& kernel : program.kernels) content += kernel.text.text;
+  for (const ProgramCall& call : program.calls) {
+    content += fmt::format("{} {} {}\n", call.kernel, fmt::join(call.operands, ","), fmt::join(call.results, ","));
+  }
+  return search::kernel_hash(content);
+}
 
 // The stages of compilation for one machine, from a graph to a program of kernels.
 class CpuCompilation {
@@ -72,6 +84,24 @@ class CpuCompilation {
     return std::move(best->program);
   }
 
+  // Once for each program.
+  Expected<void> verify(const GraphPtr& graph, const cpu::Binary& binary) {
+    if (!db_) return search::verify(graph, binary, compiler_);
+    const std::string fingerprint = compiler_.target().fingerprint();
+    search::TuningEntry entry;
+    entry.fingerprint = fingerprint;
+    entry.kernel = "[verified program]";
+    entry.shape = program_hash(*graph, binary.program);
+    entry.schedule = compiler_.version();
+    entry.trials = 1;
+    entry.date = search::now();
+    for (const search::TuningEntry& known : LUMEN_TRY(db_->find({fingerprint, entry.kernel, entry.shape}))) {
+      if (known.schedule == entry.schedule) return {};
+    }
+    LUMEN_TRY(search::verify(graph, binary, compiler_));
+    return db_->put(entry);
+  }
+
  private:
   CpuCompilation(cpu::Compiler compiler, CompileOptions options)
       : compiler_(std::move(compiler)), options_(std::move(options)) {}
@@ -111,7 +141,7 @@ Expected<cpu::Binary> compile_one(const GraphPtr& graph, const CompileOptions& o
   std::vector<cpu::Binary> built = LUMEN_TRY(cpu::build(std::move(programs), compilation.compiler(), options.c_flags));
   report.building = clock.lap();
   enter("verify");
-  if (options.verify) LUMEN_TRY(search::verify(graph, built[0], compilation.compiler()));
+  if (options.verify) LUMEN_TRY(compilation.verify(graph, built[0]));
   report.verifying = clock.lap();
   LUMEN_LOG(1, fmt::format("compile: {} kernels in {} calls, {:.1f} us expected, {} measured; rewrite {:.2f} s, lower "
                            "{:.2f} s, build {:.2f} s, verify {:.2f} s",

@@ -21,6 +21,7 @@ HostTensor random_tensor(DType dtype, std::vector<int64_t> dims, std::string_vie
                          std::optional<ValueRange> range);
 
 // Fills storage with such values: for buffers whose exact values do not matter, as it repeats after 65,536 elements.
-void fill_random(DType dtype, std::span<std::byte> bytes, int64_t seed);
+// Floats are multiplied by `scale`.
+void fill_random(DType dtype, std::span<std::byte> bytes, int64_t seed, double scale = 1);
 
 }  // namespace lumen

@@ -47,10 +47,14 @@ Expected<ProgramKernel> make_kernel(const std::shared_ptr<const Graph>& body, co
 }
 
 Tuner::Tuner(const cpu::Compiler& compiler, std::shared_ptr<cpu::ThreadPool> pool, TuneOptions options)
+    : Tuner(compiler, std::move(pool), std::move(options), cpu::target_of(compiler.target())) {}
+
+Tuner::Tuner(const cpu::Compiler& compiler, std::shared_ptr<cpu::ThreadPool> pool, TuneOptions options,
+             const Target& target)
     : compiler_(compiler),
       pool_(std::move(pool)),
       options_(std::move(options)),
-      target_(cpu::target_of(compiler.target())),
+      target_(target),
       fingerprint_(compiler.target().fingerprint()) {}
 
 std::string Tuner::shape_text(const Graph& body) const {

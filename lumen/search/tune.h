@@ -36,6 +36,9 @@ Expected<Program> alone(ProgramKernel kernel);
 class Tuner {
  public:
   Tuner(const cpu::Compiler& compiler, std::shared_ptr<cpu::ThreadPool> pool, TuneOptions options);
+  // For less than the compiler's target.
+  Tuner(const cpu::Compiler& compiler, std::shared_ptr<cpu::ThreadPool> pool, TuneOptions options,
+        const Target& target);
 
   const Target& target() const { return target_; }
   int64_t measured() const { return measured_; }  // kernels, so far

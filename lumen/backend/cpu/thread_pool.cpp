@@ -53,6 +53,7 @@ ThreadPool::ThreadPool(int threads) {
   // More threads than cores: whoever waits busily takes the core from one that works.
   spin_ = threads <= cpu().cores;
   workers_.reserve(static_cast<size_t>(threads - 1));
+  begun_ = std::vector<Begun>(static_cast<size_t>(threads));
   for (int t = 1; t < threads; ++t) {
     try {
       workers_.emplace_back([this, t] { serve(t); });
@@ -77,17 +78,28 @@ void ThreadPool::run_range(int64_t pieces, Job job) {
   job_ = job;
   pieces_ = pieces;
   sharers_ = static_cast<int>(std::min<int64_t>(pieces, threads()));
-  if (sharers_ > 1) {
-    // Every worker answers every round, also one without a share: then the next round cannot overtake a slow one.
-    busy_.store(static_cast<uint32_t>(workers_.size()), std::memory_order_relaxed);
-    round_.fetch_add(1, std::memory_order_release);
-    round_.notify_all();
-  }
+  if (sharers_ == 1) return do_share(0);
+  const uint32_t round = round_.load(std::memory_order_relaxed) + 1;
+  for (int t = sharers_; t < threads(); ++t) take(t, round);  // who has no share has nothing to start
+  busy_.store(static_cast<uint32_t>(sharers_ - 1), std::memory_order_relaxed);
+  round_.store(round, std::memory_order_release);
+  round_.notify_all();
   do_share(0);
-  if (sharers_ == 1) return;
+  // Who has not begun by now may be asleep, or without a core: that share is done here.
+  for (int t = 1; t < sharers_; ++t) {
+    if (!take(t, round)) continue;
+    do_share(t);
+    busy_.fetch_sub(1, std::memory_order_acq_rel);
+  }
   for (uint32_t left = busy_.load(std::memory_order_acquire); left > 0; left = busy_.load(std::memory_order_acquire)) {
     wait_for_change(busy_, left, spin_);
   }
+}
+
+bool ThreadPool::take(int thread, uint32_t round) {
+  std::atomic<uint32_t>& begun = begun_[static_cast<size_t>(thread)].round;
+  uint32_t before = begun.load(std::memory_order_relaxed);
+  return before != round && begun.compare_exchange_strong(before, round, std::memory_order_acq_rel);
 }
 
 void ThreadPool::do_share(int thread) const {
@@ -106,6 +118,7 @@ void ThreadPool::serve(int thread) {
     wait_for_change(round_, seen, spin_);
     seen = round_.load(std::memory_order_acquire);
     if (stop_) return;
+    if (!take(thread, seen)) continue;
     do_share(thread);
     if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) busy_.notify_one();
   }

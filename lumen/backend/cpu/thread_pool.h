@@ -4,8 +4,10 @@
 //   pool.run(blocks, [&](int64_t block, int thread) { kernel(block, scratch[thread]); });
 //
 // The split is static: of n threads, thread t does the pieces from t*pieces/n to (t+1)*pieces/n, in order, at every
-// call, so that it finds in its caches what it left there. Between two calls a thread waits busily for about 50 us,
-// after the first 2 of them behind whoever else wants the core, and then sleeps.
+// call, so that it finds in its caches what it left there. A share that its thread has not begun when the caller is
+// done with its own is done by the caller (as that thread): nobody waits for a thread that sleeps or has no core.
+// Between two calls a thread waits busily for about 50 us, after the first 2 of them behind whoever else wants the
+// core, and then sleeps.
 //
 // - `fn` must not throw (the program ends) and need not be copyable; nothing is allocated.
 // - A run from inside a run, of this pool or another, is done inline by the thread that asks; `thread` is then that of
@@ -56,6 +58,8 @@ class ThreadPool {
   };
   void run_range(int64_t pieces, Job job);
   void do_share(int thread) const;
+  // Whether the share of a thread in a round was still to be begun, and is the asker's now.
+  bool take(int thread, uint32_t round);
   void serve(int thread);
 
   // What a run writes and the workers read; `round_` publishes it.
@@ -66,6 +70,10 @@ class ThreadPool {
   bool spin_ = true;
   alignas(64) std::atomic<uint32_t> round_ = 0;
   alignas(64) std::atomic<uint32_t> busy_ = 0;  // workers that have not finished this round
+  struct alignas(64) Begun {
+    std::atomic<uint32_t> round = 0;  // the last one whose share was begun
+  };
+  std::vector<Begun> begun_;  // by thread
   std::mutex callers_;
   std::vector<std::thread> workers_;
 };
