@@ -43,15 +43,18 @@ HostTensor random_values(TensorType type, const DimValues& dims, std::mt19937_64
 // The first schedule of each method, and one of blocks so small that there are many of them.
 std::vector<std::string> schedules_to_try(const std::vector<std::string>& proposed) {
   std::vector<std::string> all{"attention vector mr=3 nr=16 rows=6 keys=32"};
-  const std::pair<std::string, std::string> methods[] = {{"attention vector", ""},
-                                                         {"attention amx", "attention amx mr=16 nr=32 rows=32 keys=32"},
-                                                         {"attention direct", "attention direct keys=16"}};
-  for (const auto& [method, small] : methods) {
+  struct Method {
+    std::string name, small;
+  };
+  const Method methods[] = {{"attention vector", ""},
+                            {"attention amx", "attention amx mr=16 nr=32 rows=32 keys=32"},
+                            {"attention direct", "attention direct keys=16"}};
+  for (const Method& method : methods) {
     const auto found =
-        std::ranges::find_if(proposed, [&](const std::string& each) { return each.starts_with(method); });
+        std::ranges::find_if(proposed, [&](const std::string& each) { return each.starts_with(method.name); });
     if (found == proposed.end()) continue;
     all.push_back(*found);
-    if (!small.empty()) all.push_back(small);
+    if (!method.small.empty()) all.push_back(method.small);
   }
   return all;
 }
