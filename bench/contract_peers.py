@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Products of the CPU backend beside the same ones in torch, in turn, in one run.
 
-    python bench/contract_peers.py build/release/bench_contract [--threads 1] [--rounds 7] [--only f32]
+    python bench/contract_peers.py build/release/bench_contract [--threads 1] [--rounds 7] [--only f32] [--thread-time]
 
 Prints for each product the median and the least time of both, and how many times as fast as torch ours is.
 """
@@ -58,13 +58,13 @@ def torch_product(line):
     return lambda: a @ b
 
 
-def measure(run):
+def measure(run, clock):
     run()
-    times, begin = [], time.perf_counter()
-    while len(times) < 5 or (time.perf_counter() - begin < 0.15 and len(times) < 2000):
-        start = time.perf_counter()
+    times, begin = [], clock()
+    while len(times) < 5 or (clock() - begin < 0.15 and len(times) < 2000):
+        start = clock()
         run()
-        times.append(time.perf_counter() - start)
+        times.append(clock() - start)
     return statistics.median(times), min(times)
 
 
@@ -88,9 +88,13 @@ def main():
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--only", default="")
+    parser.add_argument("--thread-time", action="store_true", help="for one thread on a machine that others use, too")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     worker = Worker(options.program, options.threads)
+    clock = time.thread_time if options.thread_time else time.perf_counter
+    if options.thread_time:
+        worker.say("clock thread")
     print(f"torch {torch.__version__}, {options.threads} threads, {os.cpu_count()} cores")
     print("matrix unit, operations/s, bf16 and i8:", *worker.ask("amx"))
     print("reading memory, bytes/s:", *worker.ask("read"))
@@ -109,7 +113,7 @@ def main():
             answer = worker.ask(line)
             ours.append((float(answer[0]), float(answer[1])))
             if peer is not None:
-                theirs.append(measure(peer))
+                theirs.append(measure(peer, clock))
         worker.say("drop")
         mine = [statistics.median(t[0] for t in ours), min(t[1] for t in ours)]
         text = f"{line:<36}{mine[0] * 1e6:>10.1f}"

@@ -2,7 +2,7 @@
 //
 //   build/release/bench_kernels               every case, with 1 thread and with all
 //   build/release/bench_kernels --list        their names
-//   build/release/bench_kernels --serve       answers lines `threads name` with the median time in us and bytes moved
+//   build/release/bench_kernels --serve       answers lines `threads name`: median and best us, bytes moved
 //   build/release/bench_kernels --text name   the kernel
 #include <fmt/format.h>
 
@@ -21,6 +21,9 @@
 #include "lumen/backend/cpu/thread_pool.h"
 #include "lumen/codegen/fold.h"
 #include "lumen/codegen/map.h"
+#include "lumen/codegen/scan.h"
+#include "lumen/codegen/scatter.h"
+#include "lumen/codegen/sort.h"
 #include "lumen/frontend/ops.h"
 
 namespace lumen {
@@ -113,9 +116,29 @@ void add_views(std::vector<BenchCase>& cases) {
                    }});
 }
 
+void add_indexed(std::vector<BenchCase>& cases) {
+  for (const Rows& shape : {Rows{4096, 1024}, Rows{64, 1024}, Rows{8, 100000}}) {
+    const std::string size = sizes({shape.first, shape.second});
+    for (const int64_t axis : {0, 1}) {
+      cases.push_back({fmt::format("cumsum{} {}", axis, size), [=](Graph& g) {
+                         cumsum(g.input("x", {shape.first, shape.second}), axis).output("y");
+                       }});
+    }
+    cases.push_back({"argsort1 " + size, [=](Graph& g) {
+                       argsort(g.input("x", {shape.first, shape.second}), 1).output("y");
+                     }});
+    cases.push_back({"index_add " + size, [=](Graph& g) {
+                       const Tensor x = g.input("x", {shape.first, shape.second});
+                       const Tensor which = iota(g, {shape.first}, Expr::index(0, shape.first) * 7 % shape.first);
+                       index_add(x, 0, which, g.input("z", {shape.first, shape.second})).output("y");
+                     }});
+  }
+}
+
 std::vector<BenchCase> all_cases() {
   std::vector<BenchCase> cases;
   add_folds(cases);
+  add_indexed(cases);
   for (const int64_t n : {1000, 100000, 1000000, 10000000}) add_maps(cases, n);
   add_views(cases);
   return cases;
@@ -135,6 +158,9 @@ class Runner {
     given.build(graph_);
     auto printed = print_fold(graph_, "kernel");
     if (!printed.ok()) printed = print_map(graph_, "kernel");
+    if (!printed.ok()) printed = print_scan(graph_, "kernel");
+    if (!printed.ok()) printed = print_sort(graph_, "kernel");
+    if (!printed.ok()) printed = print_scatter(graph_, "kernel");
     kernel_ = printed.value();
     cpu::CompileOptions options;
     options.prelude = kernel_prelude(Syntax::c);
@@ -174,8 +200,11 @@ class Runner {
     }
   }
 
-  // The median of samples of about a millisecond at least.
-  double time(cpu::ThreadPool& pool) {
+  struct Times {
+    double median, best;
+  };
+  // Of samples of about a millisecond at least.
+  Times time(cpu::ThreadPool& pool) {
     const auto seconds = [&](int64_t calls) {
       const auto start = std::chrono::steady_clock::now();
       for (int64_t k = 0; k < calls; ++k) run(pool);
@@ -186,8 +215,8 @@ class Runner {
     const auto calls = static_cast<int64_t>(std::max(1.0, 0.001 / std::max(1e-9, seconds(1))));
     std::vector<double> samples(9);
     for (double& sample : samples) sample = seconds(calls);
-    std::nth_element(samples.begin(), samples.begin() + 4, samples.end());
-    return samples[4];
+    std::sort(samples.begin(), samples.end());
+    return {samples[4], samples[0]};
   }
 
  private:
@@ -238,14 +267,15 @@ int main_with(const std::vector<std::string>& args) {
       if (find(name) == cases.end()) return 1;
       Runner runner(*find(name), compiler);
       cpu::ThreadPool pool(threads);
-      fmt::print("{:.3f} {}\n", runner.time(pool) * 1e6, runner.bytes());
+      const Runner::Times times = runner.time(pool);
+      fmt::print("{:.3f} {:.3f} {}\n", times.median * 1e6, times.best * 1e6, runner.bytes());
       std::fflush(stdout);
     }
   } else {
     for (const BenchCase& each : cases) {
       Runner runner(each, compiler);
       cpu::ThreadPool one(1), all;
-      const double alone = runner.time(one), together = runner.time(all);
+      const double alone = runner.time(one).median, together = runner.time(all).median;
       const double gigabytes = static_cast<double>(runner.bytes()) * 1e-9;
       fmt::print("{:<28} {:>12.2f} us {:>7.1f} GB/s   {:>12.2f} us {:>7.1f} GB/s\n", each.name, alone * 1e6,
                  gigabytes / alone, together * 1e6, gigabytes / together);

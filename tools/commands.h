@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lumen/base/expected.h"
+#include "lumen/search/group.h"
 
 namespace lumen::tools {
 
@@ -20,8 +21,28 @@ Expected<int> check_ir(const IrOptions& options);
 Expected<int> format_ir(const IrOptions& options);
 Expected<int> print_ir_dot(const IrOptions& options);
 
-struct RunOptions {
+// A graph, compiled for this machine.
+struct CompileArguments {
   std::string file;
+  std::string output;                // .lumen; empty: none is written
+  std::string fusion;                // empty: LUMEN_FUSION
+  std::vector<std::string> dims;     // NAME=N, for the times that are shown
+  std::vector<std::string> buckets;  // DIM=N,LO-HI
+  bool no_rewrite = false;
+  bool no_measure = false;
+  bool no_verify = false;
+  bool rules = false;    // list what each rule did
+  bool unfused = false;  // time the program without fusion, too
+};
+Expected<int> compile_graph(const CompileArguments& arguments);
+Expected<search::FusionPolicy> parse_fusion(std::string_view text);
+
+struct RunOptions {
+  std::string file;     // a graph, or a program
+  std::string backend;  // empty: LUMEN_BACKEND
+  std::string fusion;   // empty: LUMEN_FUSION
+  std::string compare;  // a backend to compare with
+  std::string trace;    // .json
   // NAME=VALUE arguments, unparsed: run.cpp names what is wrong with one.
   std::vector<std::string> dims;
   std::vector<std::string> ranges;
@@ -80,5 +101,21 @@ Expected<int> show_tuning(const TuneOptions& options);
 Expected<int> export_tuning(const TuneOptions& options);
 Expected<int> import_tuning(const TuneOptions& options);
 Expected<int> clear_tuning(const TuneOptions& options);
+
+// Timings of the benchmark's cases.
+struct BenchOptions {
+  std::string suite;    // "micro" or "patterns"
+  std::string only;     // a regular expression searched in names
+  std::string dtype;    // a dtype's name
+  std::string json;     // a file to write
+  std::string html;     // a page to write
+  std::string compare;  // a file that --json wrote before
+  bool quick = false;
+  bool cold = false;  // compiled with an empty cache
+};
+// 1 when a case failed or became slower.
+Expected<int> run_bench(const BenchOptions& options);
+// Answers requests on stdin until it ends (bench/suite/serve.h).
+Expected<int> serve_bench();
 
 }  // namespace lumen::tools

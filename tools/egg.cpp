@@ -4,12 +4,12 @@
 #include <fstream>
 #include <string>
 
+#include "lumen/base/file.h"
 #include "lumen/base/progress.h"
 #include "lumen/egraph/lang/parse.h"
 #include "lumen/egraph/lang/program.h"
 #include "lumen/egraph/report/html.h"
 #include "lumen/egraph/report/json.h"
-#include "lumen/import/file.h"
 #include "tools/commands.h"
 #include "tools/files.h"
 

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <span>
 
+#include "lumen/base/file.h"
 #include "lumen/hlir/ops.h"
-#include "lumen/import/file.h"
 #include "lumen/ir/text.h"
 #include "lumen/ir/verify.h"
 

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "lumen/import/file.h"
+#include "lumen/base/file.h"
 #include "lumen/ir/text.h"
 #include "tools/commands.h"
 #include "tools/files.h"

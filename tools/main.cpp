@@ -1,11 +1,13 @@
 // The `lumen` program: declares the options and hands over to the subcommand.
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <optional>
 #include <string_view>
 #include <vector>
 
+#include "lumen/backend/cpu/work_dir.h"
 #include "lumen/base/flags.h"
 #include "lumen/base/nearest.h"
 #include "tools/commands.h"
@@ -38,9 +40,42 @@ void add_ir(CLI::App& app, IrOptions& options, Chosen& chosen) {
   add("dot", "print Graphviz source", print_ir_dot);
 }
 
+void add_compile(CLI::App& app, CompileArguments& arguments, Chosen& chosen) {
+  CLI::App* compile = app.add_subcommand("compile", "search for the fastest program of a graph, and show or save it");
+  compile->add_option("FILE", arguments.file, "the graph; - reads stdin")->type_name("")->required();
+  compile->add_option("-o,--output", arguments.output, "write the program, for `lumen run`")->type_name("FILE.lumen");
+  compile->add_option("--fusion", arguments.fusion, "profile (measured), always or never (default: LUMEN_FUSION)")
+      ->type_name("POLICY");
+  compile->add_option("--dim", arguments.dims, "NAME=N: a symbolic dim, for the times shown (default: about 512)")
+      ->type_name("NAME=N");
+  compile->add_option("--bucket", arguments.buckets, "DIM=N,LO-HI,…: a program for each range of a symbolic dim")
+      ->type_name("RANGES");
+  compile->add_flag("--no-rewrite", arguments.no_rewrite, "compile the graph as it is written");
+  compile->add_flag("--no-measure", arguments.no_measure, "estimate times instead of measuring");
+  compile->add_flag("--no-verify", arguments.no_verify, "do not compare the result with the reference");
+  compile->add_flag("--rules", arguments.rules, "list what each rule did");
+  compile->add_flag("--unfused", arguments.unfused, "time it beside the program in which every op is a kernel");
+  compile->footer(
+      "Measured times and compiled kernels are kept in LUMEN_CACHE; the second compile of a graph measures nothing.\n"
+      "\n"
+      "Examples:\n"
+      "  lumen compile examples/transformer_block.hlir --unfused\n"
+      "  lumen compile examples/softmax.hlir --dim rows=4096 -o softmax.lumen\n"
+      "  lumen compile examples/softmax.hlir --bucket rows=1,2-64,65-4096 -o softmax.lumen\n"
+      "  lumen run softmax.lumen --dim rows=3");
+  compile->callback([&] { chosen = [&arguments] { return compile_graph(arguments); }; });
+}
+
 void add_run(CLI::App& app, RunOptions& options, Chosen& chosen) {
-  CLI::App* run = app.add_subcommand("run", "run a graph on the reference and show, write or compare its outputs");
-  run->add_option("FILE", options.file, "the graph; - reads stdin")->required();
+  CLI::App* run = app.add_subcommand("run", "run a graph or a program and show, write or compare its outputs");
+  run->add_option("FILE", options.file, "a graph, or a program of `lumen compile`; - reads a graph from stdin")
+      ->required();
+  run->add_option("--backend", options.backend, "cpu or reference (default: LUMEN_BACKEND)")->type_name("NAME");
+  run->add_option("--fusion", options.fusion, "profile, always or never (default: LUMEN_FUSION)")->type_name("POLICY");
+  run->add_option("--compare", options.compare, "a backend to compare with; exits with 1 on a mismatch")
+      ->type_name("reference");
+  run->add_option("--trace", options.trace, "when each kernel ran, for Perfetto or chrome://tracing")
+      ->type_name("FILE.json");
   run->add_option("--dim", options.dims,
                   "NAME=N: a symbolic dim (default: from the input files, else 7 or the nearest)");
   run->add_option("--input", options.inputs, "NAME=FILE.npy: an input from a file");
@@ -62,7 +97,8 @@ void add_run(CLI::App& app, RunOptions& options, Chosen& chosen) {
       "  lumen run examples/softmax.hlir --dim rows=3\n"
       "  lumen run model.hlir --inputs weights.safetensors --input tokens=tokens.npy --output logits=logits.npy\n"
       "  lumen run gather.hlir --range indices=0..99 --seed 5\n"
-      "  lumen run model.hlir --inputs in.safetensors --diff expected.safetensors --rtol 1e-4");
+      "  lumen run model.hlir --inputs in.safetensors --diff expected.safetensors --rtol 1e-4\n"
+      "  lumen run model.hlir --compare reference --trace trace.json");
   run->callback([&] { chosen = [&options] { return run_graph(options); }; });
 }
 
@@ -147,6 +183,59 @@ void add_tune(CLI::App& app, TuneOptions& options, Chosen& chosen) {
       "  lumen tune clear --kernel matmul");
 }
 
+// LUMEN_THREADS and LUMEN_CACHE are read once, by flags(), after the options are parsed.
+struct BenchEnvironment {
+  std::optional<int> threads;
+  std::optional<cpu::WorkDir> cache;  // an empty one, for --cold
+
+  void apply(bool cold) {
+    if (threads) setenv("LUMEN_THREADS", std::to_string(*threads).c_str(), 1);
+    if (!cold) return;
+    cache.emplace(cpu::WorkDir::make().value());
+    setenv("LUMEN_CACHE", cache->file("cache").c_str(), 1);
+  }
+};
+
+void add_bench(CLI::App& app, BenchOptions& options, BenchEnvironment& environment, Chosen& chosen) {
+  CLI::App* bench = app.add_subcommand("bench", "time single primitives, or the patterns that models are made of");
+  bench->require_subcommand(1);
+  const auto add = [&](const char* name, const char* help) {
+    CLI::App* sub = bench->add_subcommand(name, help);
+    sub->add_option("--only", options.only, "cases whose name (group/size/dtype) has a match")->type_name("REGEX");
+    sub->add_option("--dtype", options.dtype, "cases of this dtype")->type_name("NAME");
+    sub->add_option("--threads", environment.threads, "threads that kernels use (default: LUMEN_THREADS, else all)")
+        ->check(CLI::Range(1, 256))
+        ->type_name("N");
+    sub->add_flag("--quick", options.quick, "a few cases of each group, and fewer trials");
+    sub->add_flag("--cold", options.cold, "compile with an empty cache, so that compile times include all tuning");
+    sub->add_option("--json", options.json, "write everything there")->type_name("FILE");
+    sub->add_option("--html", options.html, "write a page with plots there")->type_name("FILE");
+    sub->add_option("--compare", options.compare, "set the times beside those of a file that --json wrote")
+        ->type_name("OLD.json");
+    sub->callback([&, name] {
+      options.suite = name;
+      environment.apply(options.cold);
+      chosen = [&options] { return run_bench(options); };
+    });
+  };
+  add("micro", "the primitives, each alone, at 1k to 10M elements");
+  add("patterns", "matmul, gemv, convolution, softmax, norms, activations, attention, a transformer block");
+  CLI::App* serve = bench->add_subcommand("serve", "answer requests on stdin, for bench/compare");
+  serve->callback([&chosen] { chosen = serve_bench; });
+  serve->group("");  // for a program, not for people
+  bench->footer(
+      "First the machine's limits are measured: copying at several sizes, multiply-adds, matrix tiles. MBU and MFU "
+      "are\n"
+      "shares of those. A time is the median of trials that take turns with those of all other cases; its mad is the\n"
+      "median absolute deviation. --compare calls a case slower beyond 3 mad and 2 %, and then exits with 1.\n"
+      "\n"
+      "Examples:\n"
+      "  lumen bench micro --quick\n"
+      "  lumen bench patterns --only 'softmax|norm' --threads 1\n"
+      "  lumen bench patterns --json new.json --compare old.json\n"
+      "  lumen bench patterns --only matmul --dtype bf16 --cold");
+}
+
 void add_listings(CLI::App& app, OpsOptions& options, bool& flags_markdown, Chosen& chosen) {
   CLI::App* ops = app.add_subcommand("ops", "list the primitives, or show one of them");
   ops->add_option("NAME", options.name, "a primitive");
@@ -181,16 +270,21 @@ int main_with(int argc, char** argv) {
   app.set_version_flag("--version", kVersion);
   app.require_subcommand(1);
   IrOptions ir;
+  CompileArguments compile;
   RunOptions run;
   EggOptions egg;
   TuneOptions tune;
+  BenchOptions bench;
+  BenchEnvironment bench_environment;
   OpsOptions ops;
   bool flags_markdown = false;
   Chosen chosen;
   add_ir(app, ir, chosen);
+  add_compile(app, compile, chosen);
   add_run(app, run, chosen);
   add_egg(app, egg, chosen);
   add_tune(app, tune, chosen);
+  add_bench(app, bench, bench_environment, chosen);
   add_listings(app, ops, flags_markdown, chosen);
   if (const std::optional<std::string> unknown = unknown_command(app, argc, argv)) {
     return fail(*unknown + " (see lumen --help)");

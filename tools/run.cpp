@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
+#include "lumen/base/file.h"
 #include "lumen/base/flags.h"
 #include "lumen/compile.h"
 #include "lumen/import/npy.h"
 #include "lumen/import/safetensors.h"
+#include "lumen/ir/random_tensor.h"
+#include "lumen/runtime/program_file.h"
 #include "tools/commands.h"
 #include "tools/files.h"
-#include "lumen/ir/random_tensor.h"
 #include "tools/run_arguments.h"
 #include "tools/statistics.h"
 
@@ -91,14 +94,14 @@ Expected<NamedTensors> read_expected(const Graph& graph, const std::string& diff
 
 Expected<int> print_difference(const Session& session, const NamedTensors& expected, const RunOptions& options) {
   for (const auto& [output, tensor] : expected) {
-    const HostTensor& got = session.tensor(output);
+    const HostTensor got = session.tensor(output);
     if (got.dims != tensor.dims) {
       return error(fmt::format("--diff: output {} is {}, the file has {}", output, type_text(got), type_text(tensor)));
     }
   }
   int64_t mismatches = 0;
   for (const auto& [output, tensor] : expected) {
-    const HostTensor& got = session.tensor(output);
+    const HostTensor got = session.tensor(output);
     const Difference difference = compare(tensor, got, options.atol, options.rtol);
     mismatches += difference.mismatches;
     fmt::print("{}: {}, {}\n{}\n", output, type_text(got), difference.mismatches == 0 ? "equal" : "DIFFERENT",
@@ -116,29 +119,87 @@ Expected<void> write_outputs(const Session& session, const Graph& graph, const R
   return write_safetensors(options.outputs_file, tensors);
 }
 
+Expected<BackendKind> parse_backend(std::string_view option, std::string_view text) {
+  if (text == "cpu") return BackendKind::cpu;
+  if (text == "reference") return BackendKind::reference;
+  return error(fmt::format("{} {}: not one of cpu, reference", option, text));
+}
+
+void set_all(Session& session, const Graph& graph, const DimValues& dims, const NamedTensors& inputs) {
+  for (const Expr dim : graph.dims()) session.set_dim(dim.dim_name(), *dims.get(dim.dim_name()));
+  for (const auto& [input, tensor] : inputs) session.set(input, tensor);
+}
+
+// The outputs, by another backend.
+NamedTensors outputs_by(BackendKind backend, const Graph& graph, const DimValues& dims, const NamedTensors& inputs) {
+  CompileOptions options = CompileOptions::from_flags();
+  options.backend = backend;
+  Session session = compile(graph, options);
+  set_all(session, graph, dims, inputs);
+  session.execute();
+  NamedTensors outputs;
+  for (const std::string& output : output_names(graph)) outputs[output] = session.tensor(output);
+  return outputs;
+}
+
+// In the format that Perfetto and chrome://tracing read: complete events, in microseconds.
+Expected<void> write_trace(const Session& session, const std::string& file) {
+  nlohmann::json events = nlohmann::json::array();
+  const std::span<const CallTime> calls = session.profile();
+  for (const CallTime& call : calls) {
+    events.push_back({{"name", call.name},
+                      {"ph", "X"},
+                      {"pid", 1},
+                      {"tid", 1},
+                      {"ts", (call.start - calls[0].start) * 1e6},
+                      {"dur", call.seconds * 1e6},
+                      {"args", {{"schedule", call.schedule}}}});
+  }
+  const std::string text = nlohmann::json{{"traceEvents", events}, {"displayTimeUnit", "ns"}}.dump(1) + "\n";
+  const std::span<const std::byte> parts[] = {std::as_bytes(std::span(text))};
+  return write_file(file, parts);
+}
+
+Expected<Session> make_session(const RunOptions& options, const Graph& graph) {
+  CompileOptions compiling = CompileOptions::from_flags();
+  if (!options.backend.empty()) compiling.backend = LUMEN_TRY(parse_backend("--backend", options.backend));
+  if (!options.fusion.empty()) compiling.fusion = LUMEN_TRY(parse_fusion(options.fusion));
+  return compile(graph, compiling);
+}
+
 }  // namespace
 
 Expected<int> run_graph(const RunOptions& options) {
   // Everything that can be wrong with the arguments is found before anything runs or is written.
-  const std::shared_ptr<Graph> graph = LUMEN_TRY(read_graph(options.file));
+  std::optional<Session> session;
+  std::shared_ptr<const Graph> graph;
+  if (is_program_file(options.file)) {
+    session = load_program(options.file);
+    graph = session->graph().shared_from_this();
+  } else {
+    graph = LUMEN_TRY(read_graph(options.file));
+  }
   const FileNames output_files = LUMEN_TRY(parse_files("--output", "output", options.outputs, output_names(*graph)));
-  const NamedTensors expected = options.diff.empty() ? NamedTensors{} : LUMEN_TRY(read_expected(*graph, options.diff));
+  NamedTensors expected = options.diff.empty() ? NamedTensors{} : LUMEN_TRY(read_expected(*graph, options.diff));
   if (!(options.atol >= 0 && options.rtol >= 0)) return error("--atol and --rtol must not be negative");
   NamedTensors inputs = LUMEN_TRY(read_inputs(*graph, options));
   const DimValues dims = LUMEN_TRY(choose_dims(*graph, options, inputs));
   LUMEN_TRY(add_random_inputs(*graph, options, dims, inputs));
+  std::optional<BackendKind> other;
+  if (!options.compare.empty()) other = LUMEN_TRY(parse_backend("--compare", options.compare));
+  if (!session) session = LUMEN_TRY(make_session(options, *graph));
 
-  Session session = compile(*graph);
-  for (const Expr dim : graph->dims()) session.set_dim(dim.dim_name(), *dims.get(dim.dim_name()));
-  for (const auto& [input, tensor] : inputs) session.set(input, tensor);
-  session.execute();
-
-  LUMEN_TRY(write_outputs(session, *graph, options, output_files));
-  if (!expected.empty()) return print_difference(session, expected, options);
+  set_all(*session, *graph, dims, inputs);
+  if (!options.trace.empty()) session->set_profiling(true);
+  session->execute();
+  if (!options.trace.empty()) LUMEN_TRY(write_trace(*session, options.trace));
+  LUMEN_TRY(write_outputs(*session, *graph, options, output_files));
+  if (other) expected = outputs_by(*other, *graph, dims, inputs);
+  if (!expected.empty()) return print_difference(*session, expected, options);
   if (!options.outputs_file.empty()) return 0;
   for (const std::string& output : output_names(*graph)) {
     if (output_files.contains(output)) continue;
-    fmt::print("{}: {}\n{}\n", output, type_text(session.tensor(output)), summary(session.tensor(output)));
+    fmt::print("{}: {}\n{}\n", output, type_text(session->tensor(output)), summary(session->tensor(output)));
   }
   return 0;
 }

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "lumen/ir/graph.h"
-#include "tools/commands.h"
 #include "lumen/ir/random_tensor.h"
+#include "tools/commands.h"
 
 namespace lumen::tools {
 

@@ -29,8 +29,8 @@ class ProgramMaker {
       for (const NodeId id : carved[k].results) call.results.push_back(value_of(id));
       program_.calls.push_back(std::move(call));
     }
-    place_outputs();
-    LUMEN_TRY(plan());
+    for (const Output& output : program_.graph->outputs()) program_.outputs.push_back(values_.at(output.value));
+    LUMEN_TRY(plan_program(program_));
     return std::move(program_);
   }
 
@@ -41,49 +41,47 @@ class ProgramMaker {
     return found->second;
   }
 
-  void place_outputs() {
-    const Graph& graph = *program_.graph;
-    inner_.assign(program_.values.size(), true);
-    std::fill_n(inner_.begin(), graph.inputs().size(), false);
-    for (size_t k = 0; k < graph.outputs().size(); ++k) {
-      const uint32_t value = values_.at(graph.outputs()[k].value);
-      program_.outputs.push_back(value);
-      if (!inner_[value]) program_.copies.push_back({value, static_cast<uint32_t>(k)});
-      inner_[value] = false;
-    }
-  }
-
-  Expected<void> plan() {
-    const DimValues dims = typical_dims(*program_.graph);
-    std::vector<Lifetime> lives(program_.values.size());
-    std::vector<Lifetime> scratches;
-    for (size_t k = 0; k < program_.calls.size(); ++k) {
-      const ProgramCall& call = program_.calls[k];
-      const auto now = static_cast<int64_t>(k);
-      for (const uint32_t value : call.results) lives[value].first = lives[value].last = now;
-      for (const uint32_t value : call.operands) lives[value].last = now;
-      scratches.push_back({now, now, 0});
-    }
-    std::vector<Lifetime> planned;
-    for (uint32_t value = 0; value < program_.values.size(); ++value) {
-      if (!inner_[value]) continue;
-      const TensorType& type = program_.values[value];
-      const Expected<int64_t> numel = evaluate(type.shape.numel(), dims);
-      lives[value].bytes = numel.ok() && *numel >= 0 ? storage_bytes(type.dtype, *numel) : 0;
-      program_.inner.push_back(value);
-      planned.push_back(lives[value]);
-    }
-    planned.insert(planned.end(), scratches.begin(), scratches.end());
-    program_.plan = plan_memory(planned);
-    return check_plan(program_.plan, planned);
-  }
-
   Program program_;
   std::map<NodeId, uint32_t> values_;
-  std::vector<bool> inner_;  // by value: neither given nor an output
 };
 
+// By value: whether it is neither given nor an output. Outputs that are one of these already are copied.
+std::vector<bool> place_outputs(Program& program) {
+  std::vector<bool> inner(program.values.size(), true);
+  std::fill_n(inner.begin(), program.graph->inputs().size(), false);
+  for (size_t k = 0; k < program.outputs.size(); ++k) {
+    const uint32_t value = program.outputs[k];
+    if (!inner[value]) program.copies.push_back({value, static_cast<uint32_t>(k)});
+    inner[value] = false;
+  }
+  return inner;
+}
+
 }  // namespace
+
+Expected<void> plan_program(Program& program) {
+  const std::vector<bool> inner = place_outputs(program);
+  const DimValues dims = typical_dims(*program.graph);
+  std::vector<Lifetime> lives(program.values.size());
+  std::vector<Lifetime> scratches;
+  for (size_t k = 0; k < program.calls.size(); ++k) {
+    const auto now = static_cast<int64_t>(k);
+    for (const uint32_t value : program.calls[k].results) lives[value].first = lives[value].last = now;
+    for (const uint32_t value : program.calls[k].operands) lives[value].last = now;
+    scratches.push_back({now, now, 0});
+  }
+  std::vector<Lifetime> planned;
+  for (uint32_t value = 0; value < program.values.size(); ++value) {
+    if (!inner[value]) continue;
+    const Expected<int64_t> bytes = program.values[value].bytes(dims);
+    lives[value].bytes = bytes.ok() ? *bytes : 0;
+    program.inner.push_back(value);
+    planned.push_back(lives[value]);
+  }
+  planned.insert(planned.end(), scratches.begin(), scratches.end());
+  program.plan = plan_memory(planned);
+  return check_plan(program.plan, planned);
+}
 
 DimValues typical_dims(const Graph& graph) {
   DimValues dims;

@@ -50,6 +50,9 @@ struct Program {
 Expected<Program> make_program(std::shared_ptr<const Graph> graph, std::span<const Carved> carved,
                                std::vector<ProgramKernel> kernels, std::span<const uint32_t> kernel_of);
 
+// Makes `copies`, `inner` and `plan` of what the rest says. The plan is checked.
+Expected<void> plan_program(Program& program);
+
 // Dims of usual size, for decisions that hold for all sizes.
 DimValues typical_dims(const Graph& graph);
 

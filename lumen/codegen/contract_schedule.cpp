@@ -103,12 +103,17 @@ std::vector<ContractSchedule> vector_schedules(const ContractRoles& roles, const
   ContractSchedule s;
   s.mr = even_piece(roles.extent(Role::row), size.rows, 1);
   s.nr = even_piece(roles.extent(Role::column), size.vectors * lanes, lanes);
-  const ContractSchedule large = blocked(s, roles, types.depth, 224, 512, 256);
-  const ContractSchedule small = blocked(s, roles, types.depth, 56, 512, 512);
-  if (large == small) return {small};
+  std::vector<ContractSchedule> all{blocked(s, roles, types.depth, 56, 512, 512),
+                                    blocked(s, roles, types.depth, 112, 512, 1024),
+                                    blocked(s, roles, types.depth, 448, 512, 256)};
   constexpr int64_t kManyProducts = int64_t{1} << 29;
   const Expr products = roles.extent(Role::row) * roles.extent(Role::column) * roles.extent(Role::summed);
-  return products.constant().value_or(0) >= kManyProducts ? std::vector{large, small} : std::vector{small, large};
+  if (products.constant().value_or(0) >= kManyProducts) std::ranges::reverse(all);
+  std::vector<ContractSchedule> different;
+  for (const ContractSchedule& each : all) {
+    if (std::ranges::find(different, each) == different.end()) different.push_back(each);
+  }
+  return different;
 }
 
 ContractSchedule matrix_schedule(const ContractRoles& roles, const TileTypes& types) {
@@ -162,10 +167,14 @@ void add_swapped(const Graph& body, const Target& target, const TileTypes& types
   if (print_contract(body, "k", s, target).ok()) schedules.push_back(s);
 }
 
-// What lies right is best read there, unless it is large.
-void add_direct(const Graph& body, const Target& target, std::vector<ContractSchedule>& schedules,
-                const ContractSchedule& packed) {
-  for (int64_t direct = 3; direct >= 1; --direct) {
+// What lies right is best read there, but columns that are many and far apart: at 1024 packing them is 2.8 times as
+// fast.
+void add_direct(const Graph& body, const ContractRoles& roles, const Target& target,
+                std::vector<ContractSchedule>& schedules, const ContractSchedule& packed) {
+  constexpr int64_t kMostElements = 1 << 18;
+  const Expr elements = roles.extent(Role::column) * roles.extent(Role::summed);
+  const bool near = elements.constant().value_or(kMostElements + 1) <= kMostElements;
+  for (int64_t direct = near ? 3 : 1; direct >= 1; --direct) {
     ContractSchedule s = packed;
     s.direct = direct;
     if (print_contract(body, "k", s, target).ok()) schedules.push_back(s);
@@ -201,11 +210,13 @@ std::vector<ContractSchedule> contract_schedules(const Graph& body, const Target
   if (types) {
     const ContractSchedule s = matrix_schedule(*roles, *types);
     add_own(body, *roles, target, schedules, s);
-    add_direct(body, target, schedules, s);
+    add_direct(body, *roles, target, schedules, s);
+    const ContractSchedule large = blocked(s, *roles, types->depth, 512, 512, 256 * types->group);
+    if (!(large == s)) add_direct(body, *roles, target, schedules, large);
   }
   const std::vector<ContractSchedule> vectors = vector_schedules(*roles, target);
   add_own(body, *roles, target, schedules, vectors[0]);
-  for (const ContractSchedule& s : vectors) add_direct(body, target, schedules, s);
+  for (const ContractSchedule& s : vectors) add_direct(body, *roles, target, schedules, s);
   if (!few) add_skinny(*roles, schedules);
   return schedules;
 }

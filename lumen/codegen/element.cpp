@@ -8,6 +8,7 @@
 #include "lumen/codegen/element_ops.h"
 #include "lumen/codegen/scalar.h"
 #include "lumen/hlir/binary.h"
+#include "lumen/hlir/cast.h"
 #include "lumen/hlir/indexing.h"
 #include "lumen/hlir/leaves.h"
 #include "lumen/hlir/view.h"
@@ -55,11 +56,14 @@ void ElementWriter::line(const std::string& text) {
 
 void ElementWriter::open(const std::string& head) {
   const int indent = blocks_.back().indent + 2;
-  blocks_.push_back({.head = head, .text = {}, .indent = indent, .lets_out = false, .variables = {}, .known = {}});
+  Block& block = blocks_.emplace_back();
+  block.head = head;
+  block.indent = indent;
 }
 
 void ElementWriter::open_loop(const std::string& head, Expr variable, bool may_be_empty) {
   open(head);
+  blocks_.back().is_loop = true;
   blocks_.back().lets_out = !may_be_empty;
   blocks_.back().variables.push_back(variable);
 }
@@ -140,6 +144,7 @@ std::string ElementWriter::make(NodeId id, std::span<const Expr> at) {
   if (node.is<Input>()) return load(id, rename(node.type.shape).flat_index(at));
   if (node.is<hlir::View>()) return read_view(id, at);
   if (node.is<hlir::Gather>()) return read_gather(id, at);
+  if (node.is<hlir::Bitcast>()) return read_bitcast(id, at);
   if (node.is<hlir::Iota>()) {
     const hlir::Iota& iota = node.as<hlir::Iota>();
     const std::string text = index(place(iota.value, iota.shape, at));
@@ -162,8 +167,17 @@ std::string ElementWriter::make(NodeId id, std::span<const Expr> at) {
   return keep(node.type.dtype, element_op(node, dtypes, operands));
 }
 
+void ElementWriter::stage(const Read& read, std::string text) {
+  staged_[{read.input, read.flat.node()}] = std::move(text);
+}
+
 std::string ElementWriter::load(NodeId input, Expr flat) {
   const DType dtype = body_[input].type.dtype;
+  if (const auto found = staged_.find({input, flat.node()}); found != staged_.end()) {
+    return keep(dtype, fmt::format("{}({})", load_function(dtype), found->second));
+  }
+  const auto is_loop = [](const Block& block) { return block.is_loop; };
+  if (std::all_of(blocks_.begin() + 1, blocks_.end(), is_loop)) reads_.push_back({input, flat});
   const char* form = is_packed(dtype) ? "{}(a{}, {})" : "{}(a{}[{}])";
   return keep(dtype, fmt::format(fmt::runtime(form), load_function(dtype), input_numbers_.at(input), index(flat)));
 }

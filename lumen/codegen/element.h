@@ -38,11 +38,21 @@ class ElementWriter {
   // An index expression as text; counts the divisions in it.
   std::string index(Expr e);
 
+  // A place known only when the kernel runs: outside 0 … extent-1 is a fault, and then it is 0.
+  Expr checked(const std::string& text, Expr extent, std::string message);
   // From now on, and while the block that is open now is, the element has this name. For what is not computed element
   // by element: a reduction, whose elements must be known before they are asked for.
   void know(NodeId node, std::span<const Expr> at, std::string name);
   // Whether the element has a name in the block that is open now.
   bool has_here(NodeId node, std::span<const Expr> at) const;
+  // Reads of inputs by every iteration of the loops opened here, in the order they were printed.
+  struct Read {
+    NodeId input;
+    Expr flat;
+  };
+  const std::vector<Read>& reads() const { return reads_; }
+  // From now on what this read gives is this text, of the storage type: it has been read already.
+  void stage(const Read& read, std::string text);
   // Set when a value was asked for that is neither known nor computed element by element.
   const std::string& problem() const { return problem_; }
 
@@ -64,6 +74,7 @@ class ElementWriter {
   struct Block {
     std::string head, text;
     int indent = 0;
+    bool is_loop = false;
     bool lets_out = false;        // what does not depend on its variables may be computed before it
     std::vector<Expr> variables;  // that it declares: of its loop, and indices that were read
     std::map<Key, std::string> known;
@@ -72,12 +83,11 @@ class ElementWriter {
   std::string load(NodeId input, Expr flat);
   std::string read_view(NodeId node, std::span<const Expr> at);
   std::string read_gather(NodeId node, std::span<const Expr> at);
+  std::string read_bitcast(NodeId node, std::span<const Expr> at);
   std::string element_of(NodeId source, Expr flat);
   std::string apply(const Node& node, std::span<const std::string> operands);
   std::string keep(DType dtype, const std::string& text);
   std::string fresh_name(char kind) { return kind + std::to_string(names_++); }
-  // A place known only when the kernel runs: outside 0 … extent-1 is a fault, and then it is 0.
-  Expr checked(const std::string& text, Expr extent, std::string message);
   // The condition of a fault, and what to say then.
   void check(const std::string& fails, std::string message);
   static Key key_of(NodeId node, std::span<const Expr> at);
@@ -87,6 +97,8 @@ class ElementWriter {
   const Graph& body_;
   std::vector<std::pair<Expr, Expr>> dims_;
   std::map<NodeId, size_t> input_numbers_;
+  std::vector<Read> reads_;
+  std::map<std::pair<NodeId, const ExprNode*>, std::string> staged_;
   std::vector<Block> blocks_;  // the first is what is around everything
   std::string problem_;
   std::vector<std::string> faults_;

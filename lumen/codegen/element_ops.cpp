@@ -47,9 +47,22 @@ std::string rounded(DType dtype, std::string text) {
   return fmt::format("lumen_round_{}({})", name(dtype), text);
 }
 
+// As an f32 that rounds to fewer bits as x itself would.
+std::string narrowed(DType from, const std::string& x) {
+  if (from == DType::f64) return fmt::format("lumen_odd_f64({})", x);
+  if (from == DType::i64 || from == DType::u64) {
+    return fmt::format("lumen_odd_f64(lumen_odd_{}({}))", compute_suffix(from), x);
+  }
+  if (is_int(from) && info(from).bits == 32) return fmt::format("lumen_odd_f64((double)({}))", x);
+  return fmt::format("(float)({})", x);
+}
+
 std::string cast(DType from, DType to, const std::string& x) {
   if (is_bool(to)) return fmt::format("(uint8_t)({} != 0)", x);
-  if (is_float(to)) return rounded(to, fmt::format("({})({})", compute_type(to), x));
+  if (to == DType::f32 || to == DType::f64) return fmt::format("({})({})", compute_type(to), x);
+  // f8ue8m0 is defined by way of f32.
+  if (to == DType::f8ue8m0) return rounded(to, fmt::format("(float)({})", x));
+  if (is_float(to)) return rounded(to, narrowed(from, x));
   if (is_float(from)) {
     const int bits = info(to).bits;
     if (is_unsigned(to)) {
@@ -81,6 +94,19 @@ std::string element_op(const Node& node, std::span<const DType> dtypes, std::spa
   const std::string_view function = function_of(node.op);
   CHECK(!function.empty(), "not an elementwise op");
   return wrapped(node.type.dtype, fmt::format("lumen_{}_{}({})", function, suffix, fmt::join(operands, ", ")));
+}
+
+std::string bits_of(DType dtype, const std::string& x) {
+  if (dtype == DType::f32 || dtype == DType::f64) return fmt::format("lumen_bits_{}({})", compute_suffix(dtype), x);
+  if (is_packed(dtype)) return fmt::format("lumen_encode_{}({})", name(dtype), x);
+  return fmt::format("(uint{}_t){}({})", info(dtype).bits, store_function(dtype), x);
+}
+
+std::string from_bits(DType dtype, const std::string& bits) {
+  if (is_packed(dtype)) return fmt::format("lumen_decode_{}((uint32_t)({}))", name(dtype), bits);
+  const std::string code = fmt::format("(uint{}_t)({})", info(dtype).bits, bits);
+  if (dtype == DType::f32 || dtype == DType::f64) return fmt::format("lumen_from_bits_{}({})", name(dtype), code);
+  return fmt::format("{}(({}){})", load_function(dtype), storage_type(dtype), code);
 }
 
 std::string literal(const Scalar& scalar) {

@@ -65,12 +65,12 @@ Expected<Printed> print_with(const Graph& body, const FoldPlan& plan, const Fold
 Expected<KernelText> print_fold(const Graph& body, const std::string& name, const FoldSchedule& schedule) {
   const FoldPlan plan = LUMEN_TRY(plan_fold(body));
   const Shape whole = ElementWriter(body, 0).rename(plan.whole);
-  bool packed = false;  // chunks may not end within a byte
-  for (const Output& output : body.outputs()) packed = packed || is_packed(body[output.value].type.dtype);
+  FoldSchedule cut = schedule;
+  if (grain_of(body) > 1) cut.split_below = 0;  // chunks may not end within a byte
   std::optional<Printed> best;
   for (unsigned choice = 0; choice < 8; ++choice) {
     const FoldMerges merges{(choice & 1) == 0, (choice & 2) == 0, (choice & 4) == 0};
-    const FoldLayout layout = lay_out_fold(plan, whole, merges, packed ? 0 : schedule.split_below);
+    const FoldLayout layout = lay_out_fold(plan, whole, merges, cut);
     Printed printed = LUMEN_TRY(print_with(body, plan, layout, name));
     if (!best || printed.divisions < best->divisions) best = std::move(printed);
     if (best->divisions == 0) break;

@@ -16,7 +16,8 @@
 namespace lumen {
 
 struct FoldSchedule {
-  int64_t split_below = 8;  // fewer rows (or tiles of columns) than this are cut into chunks
+  int64_t split_below = 8;     // fewer rows (or tiles of columns) than this are cut into chunks
+  int64_t chunk_work = 65536;  // of about so many elements at least
 };
 
 // An error when there is no reduction, two reductions are not over the same axes of the same shape, or an output is

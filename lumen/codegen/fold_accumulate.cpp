@@ -18,6 +18,8 @@ namespace {
 // the number of blocks and the length of one, not with their product.
 constexpr int64_t kLaneBlock = 4096;
 constexpr int64_t kColumnBlock = 256;
+constexpr int64_t kRowsAtOnce = 4;  // divides kColumnBlock
+constexpr int64_t kNarrow = 64;     // columns that are too few to hide the latency of a step: each row has its own sums
 
 std::string larger(DType dtype, const std::string& x, const std::string& than) {
   if (!is_float(dtype)) return fmt::format("{} > {}", x, than);
@@ -56,12 +58,32 @@ void FoldPrinter::declare(const Level& reductions) {
   for (const FoldReduction* r : reductions) {
     const std::string k = number(*r);
     const auto array = [&](std::string_view type, const std::string& name, const std::string& start) {
-      writer_->line(fmt::format("{} {}[{}];", type, name, lanes_text()));
+      writer_->line(fmt::format("{} {}[{}{}];", type, name, lanes_text(), name[0] == 's' ? times_ways() : ""));
       writer_->line(fmt::format("{} {}[l] = {};", for_lanes(), name, start));
     };
     array(compute_type(r->dtype), "s" + k, r->start);
+    for (int64_t way = 1; way < ways_; ++way) {
+      writer_->line(fmt::format("{} s{}[{} + l] = {};", for_lanes(), k, way * layout_.tile, r->start));
+    }
     if (flushes(*r)) array(compute_type(r->dtype), "w" + k, r->start);
     if (r->finds) array(place_type(), "p" + k, no_place());
+  }
+}
+
+std::string FoldPrinter::times_ways() const { return ways_ == 1 ? "" : fmt::format(" * {}", ways_); }
+
+// The accumulators of a column come together in the first of them.
+void FoldPrinter::join_ways(const Level& reductions) {
+  for (const FoldReduction* r : reductions) {
+    const std::string k = number(*r);
+    for (int64_t way = 1; way < ways_; ++way) {
+      const std::string other = fmt::format("s{}[{} + l]", k, way * layout_.tile);
+      const std::string first = fmt::format("s{}[l]", k);
+      writer_->open(for_lanes());
+      writer_->line(fmt::format("{} = {};", first, call(*r, first, other)));
+      writer_->line(fmt::format("{} = {};", other, r->start));
+      writer_->close();
+    }
   }
 }
 
@@ -82,6 +104,9 @@ void FoldPrinter::fold_level(const Level& reductions) {
   const int64_t longest = bounds(layout_.loops[blocked_loop].extent).hi;
   blocked_ = longest > block;
   blocked_ = std::any_of(reductions.begin(), reductions.end(), [&](const FoldReduction* r) { return flushes(*r); });
+  const bool finds = std::any_of(reductions.begin(), reductions.end(), [](const FoldReduction* r) { return r->finds; });
+  const bool narrow = columns() && bounds(layout_.column.extent).hi <= kNarrow;
+  ways_ = narrow && !finds && bounds(layout_.loops.back().extent).hi >= kRowsAtOnce ? kRowsAtOnce : 1;
   declare(reductions);
   std::string from = blocked_loop == 0 ? "from" : "0";
   std::string to = blocked_loop == 0 ? "to" : extent(layout_.loops[blocked_loop]);
@@ -95,6 +120,7 @@ void FoldPrinter::fold_level(const Level& reductions) {
     to = "block_end";
   }
   columns() ? fold_columns(reductions, from, to) : fold_lanes(reductions, from, to);
+  join_ways(reductions);
   if (blocked_) {
     flush(reductions, true);
     writer_->close();
@@ -114,23 +140,44 @@ void FoldPrinter::fold_lanes(const Level& reductions, const std::string& from, c
     computed_ = before;
     open_loop(loop, fmt::format("{}(b, l, {}, {}, {})", part, lanes_, from, to));
     writer_->line(fmt::format("const int64_t {} = b + l;", name_of(loop)));
-    accumulate(reductions);
+    accumulate(reductions, "l");
     writer_->close();
   }
 }
 
+// A few rows at once, so that accumulators are read and written once for all of them; then the rows that are left.
 void FoldPrinter::fold_columns(const Level& reductions, const std::string& from, const std::string& to) {
-  open_outer_loops(layout_.loops.size(), from, to);
-  open_columns(false);
-  accumulate(reductions);
-  writer_->close();
-  for (size_t k = 0; k < layout_.loops.size(); ++k) writer_->close();
+  const FoldLoop& last = layout_.loops.back();
+  const size_t outer = layout_.loops.size() - 1;
+  const std::string lo = outer == 0 ? from : "0", hi = outer == 0 ? to : extent(last);
+  open_outer_loops(outer, from, to);
+  const std::map<NodeId, int> before = computed_;
+  if (bounds(last.extent).hi >= kRowsAtOnce) {
+    writer_->open_loop(fmt::format("for (int64_t g = {}; g + {} <= {}; g += {})", lo, kRowsAtOnce, hi, kRowsAtOnce),
+                       Expr(0), bounds(last.extent).lo < 1);
+    open_columns(false);
+    open_loop(last, fmt::format("for (int64_t u = 0; u < {}; ++u)", kRowsAtOnce));
+    writer_->line(fmt::format("const int64_t {} = g + u;", name_of(last)));
+    accumulate(reductions, ways_ == 1 ? "l" : fmt::format("u * {} + l", layout_.tile));
+    for (int k = 0; k < 3; ++k) writer_->close();
+  }
+  if (!(mod(last.extent, kRowsAtOnce) == Expr(0)) || layout_.is_split()) {
+    computed_ = before;
+    const std::string start =
+        bounds(last.extent).hi >= kRowsAtOnce ? fmt::format("{0} - ({0} - {1}) % {2}", hi, lo, kRowsAtOnce) : lo;
+    open_loop(last, fmt::format("for (int64_t {0} = {1}; {0} < {2}; ++{0})", name_of(last), start, hi));
+    open_columns(false);
+    accumulate(reductions, "l");
+    writer_->close();
+    writer_->close();
+  }
+  for (size_t k = 0; k < outer; ++k) writer_->close();
 }
 
-void FoldPrinter::accumulate(const Level& reductions) {
+void FoldPrinter::accumulate(const Level& reductions, const std::string& lane) {
   begin_elements();
   for (const FoldReduction* r : reductions) {
-    const std::string s = fmt::format("s{}[l]", number(*r));
+    const std::string s = fmt::format("s{}[{}]", number(*r), lane);
     const std::string x = writer_->value(r->operand, layout_.element);
     if (r->finds) {
       const std::string better = "better" + number(*r);

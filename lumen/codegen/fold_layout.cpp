@@ -10,7 +10,6 @@ namespace lumen {
 namespace {
 
 constexpr int64_t kTile = 512;          // columns: their accumulators stay in the nearest cache
-constexpr int64_t kChunkWork = 16384;   // elements that are worth another thread
 constexpr int64_t kChunks = 64;         // of one item at most: every later step reads their results
 constexpr int64_t kChunkMultiple = 64;  // chunks end where vectors and bytes do
 
@@ -42,7 +41,7 @@ class LayoutMaker {
     made_.element.resize(static_cast<size_t>(whole.rank()));
   }
 
-  FoldLayout make(FoldMerges merges, int64_t split_below) {
+  FoldLayout make(FoldMerges merges, const FoldSchedule& schedule) {
     std::vector<int64_t> outer, columns;
     const int64_t last = plan_.axes.back();
     for (int64_t axis = 0; axis < whole_.rank(); ++axis) {
@@ -56,7 +55,7 @@ class LayoutMaker {
     if (!made_.column.variable.is_constant()) made_.tile = kTile;  // one column is a row
     for (const Group& each : group(plan_.axes, merges.reduced)) made_.loops.push_back(walk(each));
     made_.items.push_back(made_.tile == 0 ? Expr(1) : ceil_div(made_.column.extent, kTile));
-    split(split_below);
+    split(schedule);
     for (int64_t axis = 0; axis < whole_.rank(); ++axis) {
       if (std::find(plan_.axes.begin(), plan_.axes.end(), axis) != plan_.axes.end()) continue;
       made_.row.push_back(made_.element[static_cast<size_t>(axis)]);
@@ -73,14 +72,14 @@ class LayoutMaker {
     return loop;
   }
 
-  void split(int64_t split_below) {
+  void split(const FoldSchedule& schedule) {
     const Expr items = Shape(made_.items).numel();
     const Expr length = made_.loops[0].extent;
     Expr inner = made_.tile == 0 ? Expr(1) : min(made_.column.extent, kTile);
     for (size_t k = 1; k < made_.loops.size(); ++k) inner *= made_.loops[k].extent;
-    const bool few = bounds(items).hi < split_below;
-    if (few && bounds(inner).lo > 0 && bounds(length).lo > 0 && bounds(length * inner).hi >= 2 * kChunkWork) {
-      const Expr least = ceil_div(kChunkWork, inner);
+    const bool few = bounds(items).hi < schedule.split_below;
+    if (few && bounds(inner).lo > 0 && bounds(length).lo > 0 && bounds(length * inner).hi >= 2 * schedule.chunk_work) {
+      const Expr least = ceil_div(schedule.chunk_work, inner);
       const Expr size = max(least, ceil_div(length, kChunks));
       made_.chunk = ceil_div(size, kChunkMultiple) * kChunkMultiple;
       if (made_.tile != 0 || made_.loops.size() > 1) made_.chunk = size;
@@ -98,8 +97,8 @@ class LayoutMaker {
 
 }  // namespace
 
-FoldLayout lay_out_fold(const FoldPlan& plan, const Shape& whole, FoldMerges merges, int64_t split_below) {
-  return LayoutMaker(plan, whole).make(merges, split_below);
+FoldLayout lay_out_fold(const FoldPlan& plan, const Shape& whole, FoldMerges merges, const FoldSchedule& schedule) {
+  return LayoutMaker(plan, whole).make(merges, schedule);
 }
 
 }  // namespace lumen

@@ -9,6 +9,7 @@
 
 #include <vector>
 
+#include "lumen/codegen/fold.h"
 #include "lumen/codegen/fold_plan.h"
 
 namespace lumen {
@@ -40,8 +41,7 @@ struct FoldLayout {
   int chunk_number() const { return static_cast<int>(items.size()) - 1; }
 };
 
-// `whole` is the plan's, in terms of n0, n1, …. Fewer than `split_below` items become chunks, if
-// there is work for several.
-FoldLayout lay_out_fold(const FoldPlan& plan, const Shape& whole, FoldMerges merges, int64_t split_below);
+// `whole` is the plan's, in terms of n0, n1, …. Few items become chunks, if there is work for several.
+FoldLayout lay_out_fold(const FoldPlan& plan, const Shape& whole, FoldMerges merges, const FoldSchedule& schedule);
 
 }  // namespace lumen

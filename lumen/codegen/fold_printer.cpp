@@ -100,6 +100,7 @@ int64_t FoldPrinter::lanes_of(const Level& reductions) const {
 void FoldPrinter::begin_step() {
   writer_.emplace(body_, 4, made_.faults);
   blocked_ = false;
+  ways_ = 1;
 }
 
 void FoldPrinter::end_step(const std::string& name, bool chunks) {

@@ -50,7 +50,8 @@ class FoldPrinter {
   void declare(const Level& reductions);
   void fold_lanes(const Level& reductions, const std::string& from, const std::string& to);
   void fold_columns(const Level& reductions, const std::string& from, const std::string& to);
-  void accumulate(const Level& reductions);
+  void accumulate(const Level& reductions, const std::string& lane);
+  void join_ways(const Level& reductions);
   void flush(const Level& reductions, bool into_total);
   void finish(const FoldReduction& reduction);
   void finish_place(const FoldReduction& reduction);
@@ -74,6 +75,7 @@ class FoldPrinter {
   static std::string name_of(const FoldLoop& loop);
   std::string for_lanes() const;  // the head of a loop over the accumulators
   std::string lanes_text() const;
+  std::string times_ways() const;
   std::string extent(const FoldLoop& loop) const { return print_c(loop.extent).text; }
   bool flushes(const FoldReduction& reduction) const;
   std::string place_type() const;
@@ -88,6 +90,7 @@ class FoldPrinter {
   std::optional<ElementWriter> writer_;
   Shape whole_, rows_;
   int64_t lanes_ = 1;
+  int64_t ways_ = 1;      // accumulators of a column
   bool blocked_ = false;  // the sums of this level are made of the sums of blocks
   int divisions_ = 0;
   std::string problem_;

@@ -11,10 +11,11 @@ namespace {
 // LUMEN_ELEMENTS(i, count)                 independent elements
 // LUMEN_RANGE(i, first, end)               the same, from `first` on
 // LUMEN_IN_ORDER(i, first, end)            elements that share bytes with their neighbours
+// LUMEN_ORDERED_ROWS(i)                    rows that are elements, and share bytes in groups of 8
 // LUMEN_FULL(b, l, lanes, first, end)      elements b + l, each with lane l of an accumulator: whole groups of lanes
 // LUMEN_REST(b, l, lanes, first, end)      those that are left over
 // LUMEN_COMBINE(function, x, lanes)        what the lanes, or a block's threads, come to together
-// LUMEN_ROW_BUFFER(type, name, count)      room for the elements of a row
+// LUMEN_ROW_BUFFER(type, name, count)      room for the elements of a row; LUMEN_SYNC between who writes and who reads
 const char* const kC = R"C(
 #define LUMEN_RESTRICT restrict
 #define LUMEN_KERNEL(name) \
@@ -27,6 +28,7 @@ const char* const kC = R"C(
 #define LUMEN_ROWS(row) for (int64_t row = begin; row < end; ++row)
 #define LUMEN_ELEMENTS(i, count) LUMEN_VECTOR for (int64_t i = 0; i < (count); ++i)
 #define LUMEN_ELEMENT_ROWS(i) LUMEN_VECTOR for (int64_t i = begin; i < end; ++i)
+#define LUMEN_ORDERED_ROWS(i) for (int64_t i = begin; i < end; ++i)
 #define LUMEN_RANGE(i, first, last) LUMEN_VECTOR for (int64_t i = (first); i < (last); ++i)
 #define LUMEN_IN_ORDER(i, first, last) for (int64_t i = (first); i < (last); ++i)
 #define LUMEN_FULL(b, l, lanes, first, last)                            \
@@ -38,6 +40,7 @@ const char* const kC = R"C(
 #define LUMEN_COMBINE(function, x, lanes) lumen_lanes_##function(x, lanes)
 #define LUMEN_LANES(lanes) (lanes)
 #define LUMEN_ROW_BUFFER(type, name, count) type name[count]
+#define LUMEN_SYNC
 #define LUMEN_ONCE
 #define LUMEN_RETURN return fault == 0 ? 0 : 1 + __builtin_ctzll((unsigned long long)fault)
 )C";
@@ -53,6 +56,10 @@ const char* const kCuda = R"C(
 #define LUMEN_ELEMENT_ROWS(i)                                              \
   for (int64_t i = begin + (int64_t)blockIdx.x * blockDim.x + threadIdx.x; \
        i < end; i += (int64_t)gridDim.x * blockDim.x)
+#define LUMEN_ORDERED_ROWS(i)                                                                                   \
+  for (int64_t i##_group = begin + ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * 8; i##_group < end; \
+       i##_group += (int64_t)gridDim.x * blockDim.x * 8)                                                     \
+    for (int64_t i = i##_group; i < lumen_min_i64(i##_group + 8, end); ++i)
 #define LUMEN_RANGE(i, first, last) for (int64_t i = (first) + threadIdx.x; i < (last); i += blockDim.x)
 #define LUMEN_IN_ORDER(i, first, last) for (int64_t i = (first); i < (threadIdx.x == 0 ? (last) : (first)); ++i)
 #define LUMEN_FULL(b, l, lanes, first, last)                                        \
@@ -62,6 +69,7 @@ const char* const kCuda = R"C(
 #define LUMEN_COMBINE(function, x, lanes) lumen_block_##function((x)[0])
 #define LUMEN_LANES(lanes) 1
 #define LUMEN_ROW_BUFFER(type, name, count) __shared__ type name[count]
+#define LUMEN_SYNC __syncthreads()
 #define LUMEN_ONCE if (threadIdx.x == 0)
 #define LUMEN_RETURN \
   if (fault != 0) atomicMax(fault_out, (unsigned long long)__ffsll(fault))
@@ -72,6 +80,26 @@ LUMEN_FN float lumen_inf_f32(void) { return lumen_from_bits_f32(0x7f800000u); }
 LUMEN_FN double lumen_inf_f64(void) { return lumen_from_bits_f64(0x7ff0000000000000ull); }
 LUMEN_FN float lumen_nan_f32(void) { return lumen_from_bits_f32(0x7fc00000u); }
 LUMEN_FN double lumen_nan_f64(void) { return lumen_from_bits_f64(0x7ff8000000000000ull); }
+// To f32 with the last bit set where bits were lost: what is then rounded to fewer bits is rounded as if once.
+LUMEN_FN float lumen_odd_f64(double x) {
+  const float nearest = (float)x;
+  const double back = (double)nearest;
+  const uint32_t past = lumen_abs_f64(back) > lumen_abs_f64(x);
+  const uint32_t odd = (lumen_bits_f32(nearest) - past) | 1u;
+  return (back == x) | (x != x) ? nearest : lumen_from_bits_f32(odd);
+}
+// The same to f64, for magnitudes of more than 53 bits.
+LUMEN_FN double lumen_odd_u64(uint64_t x) {
+  const uint64_t high = (x >> 11) | ((x & 0x7ffu) != 0);
+  return x >> 53 ? (double)high * 2048.0 : (double)x;
+}
+LUMEN_FN double lumen_odd_i64(int64_t x) {
+  return x < 0 ? -lumen_odd_u64(0 - (uint64_t)x) : lumen_odd_u64((uint64_t)x);
+}
+// To the left, or to the right by less than nothing.
+LUMEN_FN uint64_t lumen_place_bits(uint64_t x, int64_t shift) {
+  return shift >= 64 ? 0 : shift >= 0 ? x << shift : x >> -shift;
+}
 LUMEN_FN int64_t lumen_min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
 // Towards zero, saturating, NaN gives 0. `end` is the first number too large, `most` the largest integer.
 LUMEN_FN int64_t lumen_to_i64(double x, double end, int64_t most) {
@@ -95,6 +123,34 @@ LUMEN_FN {T} lumen_lanes_{F}_{S}({T}* x, int lanes) {{
 }}
 )C";
 
+// Every prefix of x, after `carried`. Groups are scanned on their own and then raised by what was before them, so that
+// the sum waits for one step a group.
+const char* const kScan = R"C(
+LUMEN_FN {T} lumen_scan_{F}_{S}({T}* x, int64_t n, {T} carried) {{
+  int64_t k = 0;
+  for (; k + 8 <= n; k += 8) {{
+    const {T} p0 = x[k], p1 = lumen_{F}_{S}(p0, x[k + 1]);
+    const {T} p2 = lumen_{F}_{S}(p1, x[k + 2]), p3 = lumen_{F}_{S}(p2, x[k + 3]);
+    const {T} p4 = lumen_{F}_{S}(p3, x[k + 4]), p5 = lumen_{F}_{S}(p4, x[k + 5]);
+    const {T} p6 = lumen_{F}_{S}(p5, x[k + 6]), p7 = lumen_{F}_{S}(p6, x[k + 7]);
+    x[k] = lumen_{F}_{S}(carried, p0);
+    x[k + 1] = lumen_{F}_{S}(carried, p1);
+    x[k + 2] = lumen_{F}_{S}(carried, p2);
+    x[k + 3] = lumen_{F}_{S}(carried, p3);
+    x[k + 4] = lumen_{F}_{S}(carried, p4);
+    x[k + 5] = lumen_{F}_{S}(carried, p5);
+    x[k + 6] = lumen_{F}_{S}(carried, p6);
+    carried = lumen_{F}_{S}(carried, p7);
+    x[k + 7] = carried;
+  }}
+  for (; k < n; ++k) {{
+    carried = lumen_{F}_{S}(carried, x[k]);
+    x[k] = carried;
+  }}
+  return carried;
+}}
+)C";
+
 const char* const kFoldCuda = R"C(
 LUMEN_FN {T} lumen_block_{F}_{S}({T} x) {{
   __shared__ {T} partial[32];
@@ -113,17 +169,20 @@ const char* const kFoldBoolCuda = R"C(
 LUMEN_FN uint8_t lumen_block_max_bool(uint8_t x) { return (uint8_t)lumen_block_max_u32((uint32_t)x); }
 )C";
 
-std::string fold_of(Syntax syntax, DType dtype, std::string_view function) {
-  return fmt::format(fmt::runtime(syntax == Syntax::c ? kFoldC : kFoldCuda), fmt::arg("F", function),
-                     fmt::arg("S", compute_suffix(dtype)), fmt::arg("T", compute_type(dtype)));
+std::string fill(const char* text, DType dtype, std::string_view function) {
+  return fmt::format(fmt::runtime(text), fmt::arg("F", function), fmt::arg("S", compute_suffix(dtype)),
+                     fmt::arg("T", compute_type(dtype)));
 }
 
 std::string folds(Syntax syntax) {
   std::string text;
   for (const DType dtype : {DType::f32, DType::f64, DType::i32, DType::i64, DType::u32, DType::u64}) {
-    for (const std::string_view function : {"add", "mul", "max"}) text += fold_of(syntax, dtype, function);
+    for (const std::string_view function : {"add", "mul", "max"}) {
+      text += fill(syntax == Syntax::c ? kFoldC : kFoldCuda, dtype, function) + fill(kScan, dtype, function);
+    }
   }
-  return text + (syntax == Syntax::c ? fold_of(syntax, DType::bool_, "max") : kFoldBoolCuda);
+  text += fill(kScan, DType::bool_, "max");
+  return text + (syntax == Syntax::c ? fill(kFoldC, DType::bool_, "max") : kFoldBoolCuda);
 }
 
 // lumen_round_<dtype>: a float as it would come back from storage.

@@ -2,55 +2,70 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "lumen/codegen/element.h"
+#include "lumen/codegen/map_tile.h"
 #include "lumen/codegen/scalar.h"
+#include "lumen/ir/expr_bounds.h"
 
 namespace lumen {
 
 namespace {
 
-// The loops over the elements: the dims before `split` make up the rows, those from there on are one inner loop.
+constexpr int64_t kFewRows = 64;
+constexpr int64_t kChunk = 16384;  // elements of an inner loop, where there are few rows for the threads
+
 class MapPrinter {
  public:
-  MapPrinter(const Graph& body, int64_t split) : body_(body), writer_(body, 6) {
-    shape_ = writer_.rename(body[body.outputs()[0].value].type.shape);
-    outer_.assign(shape_.begin(), shape_.begin() + split);
-    const Shape inner(std::vector<Expr>(shape_.begin() + split, shape_.end()));
-    inner_ = inner.numel();
-    std::vector<Expr> at = Shape(outer_).coordinates();
-    const std::vector<Expr> within = unflatten(Expr::index(static_cast<int>(outer_.size()), inner_), inner);
-    at.insert(at.end(), within.begin(), within.end());
-    for (size_t k = 0; k < body.outputs().size(); ++k) store(k, at);
+  MapPrinter(const Graph& body, const MapLoops& loops, bool packed, bool chunked)
+      : body_(body), loops_(loops), writer_(body, loops.outer.rank() == 0 ? 2 : 4), packed_(packed), chunked_(chunked) {
+    const Expr inner = loops.inner.numel();
+    std::vector<Expr> variables = loops.variables();
+    if (chunked_) variables.back() = Expr::index(static_cast<int>(variables.size()), inner);  // after the chunk
+    const std::vector<Expr> at = loops.at(variables);
+    const Shape shape = writer_.rename(body[body.outputs()[0].value].type.shape);
+    writer_.open_loop(loop_head(), variables.back(), bounds(inner).lo < 1);
+    for (size_t k = 0; k < body.outputs().size(); ++k) {
+      const std::string value = writer_.value(body_.outputs()[k].value, at);
+      writer_.line(store_statement(body_, k, writer_.index(shape.flat_index(at)), value));
+    }
+    writer_.close();
   }
 
-  int divisions() const { return writer_.divisions(); }
+  int divisions() const { return writer_.inner_divisions(); }
   const std::string& problem() const { return writer_.problem(); }
+  const MapLoops& loops() const { return loops_; }
+  const std::vector<ElementWriter::Read>& reads() const { return writer_.reads(); }
+
   KernelText print(const std::string& name) {
-    // Without outer dims the elements themselves are the rows.
-    const bool flat = outer_.empty();
+    const bool flat = loops_.outer.rank() == 0;
+    std::vector<Expr> rows(loops_.outer.begin(), loops_.outer.end());
+    if (chunked_) rows.push_back(ceil_div(loops_.inner.numel(), kChunk));
     std::string text = kernel_head(body_, name);
-    text += flat ? "  {\n" : "  LUMEN_ROWS(row) {\n" + row_coordinates(Shape(outer_), 4);
-    const std::string i = "i" + std::to_string(outer_.size());
-    const std::string loop = flat ? fmt::format("LUMEN_ELEMENT_ROWS({})", i)
-                                  : fmt::format("LUMEN_ELEMENTS({}, {})", i, print_c(inner_).text);
-    text += fmt::format("    {} {{\n{}    }}\n  }}\n  LUMEN_RETURN;\n}}\n", loop, writer_.text());
-    return {text, {{name, flat ? inner_ : Shape(outer_).numel(), grain_of(body_)}}, writer_.faults()};
+    if (!flat) text += "  LUMEN_ROWS(row) {\n" + row_coordinates(Shape(rows), 4);
+    text += writer_.text() + (flat ? "" : "  }\n") + "  LUMEN_RETURN;\n}\n";
+    return {text, {{name, flat ? loops_.inner.numel() : Shape(rows).numel(), grain_of(body_)}}, writer_.faults()};
   }
 
  private:
-  void store(size_t k, std::span<const Expr> at) {
-    const NodeId id = body_.outputs()[k].value;
-    const std::string value = writer_.value(id, at);
-    writer_.line(store_statement(body_, k, writer_.index(shape_.flat_index(at)), value));
+  // Without outer dims the elements themselves are the rows.
+  std::string loop_head() const {
+    const std::string i = "i" + std::to_string(loops_.outer.rank());
+    if (loops_.outer.rank() == 0)
+      return fmt::format("{}({})", packed_ ? "LUMEN_ORDERED_ROWS" : "LUMEN_ELEMENT_ROWS", i);
+    const std::string count = print_c(loops_.inner.numel()).text;
+    if (!chunked_) return fmt::format("LUMEN_ELEMENTS({}, {})", i, count);
+    return fmt::format("LUMEN_RANGE(i{0}, {1} * {2}, lumen_min_i64({1} * {2} + {2}, {3}))", loops_.outer.rank() + 1, i,
+                       kChunk, count);
   }
 
   const Graph& body_;
+  MapLoops loops_;
   ElementWriter writer_;
-  Shape shape_;
-  std::vector<Expr> outer_;
-  Expr inner_;
+  bool packed_;   // elements share bytes
+  bool chunked_;  // a row is a chunk of the inner loop
 };
 
 }  // namespace
@@ -63,14 +78,21 @@ Expected<KernelText> print_map(const Graph& body, const std::string& name) {
     return error(fmt::format("the outputs of a map kernel have one shape, but these are {} and {}", shape.str(),
                              body[output.value].type.shape.str()));
   }
+  const bool packed = grain_of(body) > 1;
+  const Shape renamed = ElementWriter(body, 0).rename(shape);
   // The longest inner loop whose indices divide least.
   std::optional<MapPrinter> best;
-  for (int64_t split = 0; split == 0 || split < shape.rank(); ++split) {
-    MapPrinter printer(body, split);
+  for (int64_t split = 0; split == 0 || (split < shape.rank() && !packed); ++split) {
+    MapPrinter printer(body, MapLoops(renamed, split), packed, false);
     if (!printer.problem().empty()) return error(printer.problem());
     if (!best || printer.divisions() < best->divisions()) best.emplace(std::move(printer));
     if (best->divisions() == 0) break;
   }
+  const auto tiling = packed ? std::nullopt : find_tiling(body, best->loops(), best->reads());
+  if (tiling) return print_tiled_map(body, best->loops(), *tiling, name);
+  const MapLoops& loops = best->loops();
+  const bool few = loops.outer.rank() > 0 && bounds(loops.outer.numel()).hi < kFewRows;
+  if (few && bounds(loops.inner.numel()).hi >= 2 * kChunk) return MapPrinter(body, loops, packed, true).print(name);
   return best->print(name);
 }
 

@@ -44,7 +44,7 @@ std::string scalar_prelude(Syntax syntax) {
         scalar_text::kArcTangent, scalar_text::kErf, scalar_text::kNarrowFloats}) {
     text += piece;
   }
-  return text + scalar_text::integers() + scalar_text::storage();
+  return text + scalar_text::integers() + scalar_text::storage() + scalar_text::sorting();
 }
 
 std::span<const std::string_view> scalar_c_flags() {

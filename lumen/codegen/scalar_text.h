@@ -18,5 +18,6 @@ extern const char* const kNarrowFloats;
 
 std::string integers();  // arithmetic in each of the four widths
 std::string storage();   // load, store and wrap of every dtype
+std::string sorting();   // keys of floats, stable sorts of keys
 
 }  // namespace lumen::scalar_text

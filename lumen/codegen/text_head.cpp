@@ -4,6 +4,7 @@ namespace lumen::scalar_text {
 
 const char* const kHeadC = R"(#include <stdint.h>
 #define LUMEN_FN static inline __attribute__((always_inline, unused))
+#define LUMEN_BIG_FN static __attribute__((noinline, unused))
 
 LUMEN_FN uint32_t lumen_bits_f32(float x) { uint32_t u; __builtin_memcpy(&u, &x, 4); return u; }
 LUMEN_FN float lumen_from_bits_f32(uint32_t u) { float x; __builtin_memcpy(&x, &u, 4); return x; }
@@ -16,6 +17,10 @@ LUMEN_FN double lumen_fma_f64(double a, double b, double c) { return __builtin_f
 #else
 LUMEN_FN float lumen_fma_f32(float a, float b, float c) { return a * b + c; }
 LUMEN_FN double lumen_fma_f64(double a, double b, double c) { return a * b + c; }
+#endif
+// A type whose conversions the compiler makes vector instructions of; gcc 12 does not.
+#if defined(__clang__) && defined(__AVX512FP16__)
+#define LUMEN_HALF _Float16
 #endif
 LUMEN_FN float lumen_div_f32(float a, float b) { return a / b; }
 LUMEN_FN double lumen_div_f64(double a, double b) { return a / b; }
@@ -41,6 +46,7 @@ typedef unsigned long long uint64_t;
 #include <stdint.h>
 #endif
 #define LUMEN_FN [[maybe_unused]] static __device__ __forceinline__
+#define LUMEN_BIG_FN [[maybe_unused]] static __device__ __noinline__
 
 LUMEN_FN uint32_t lumen_bits_f32(float x) { return __float_as_uint(x); }
 LUMEN_FN float lumen_from_bits_f32(uint32_t u) { return __uint_as_float(u); }

@@ -40,6 +40,16 @@ LUMEN_FN uint16_t lumen_store_bf16(float x) {
   uint32_t rounded = (u + 0x7fffu + ((u >> 16) & 1u)) >> 16;
   return (uint16_t)(x != x ? 0x7fc0u : rounded);
 }
+#if defined(LUMEN_HALF)
+// In hardware: the same but for NaNs, which keep some of their bits there.
+LUMEN_FN float lumen_load_f16(uint16_t x) { LUMEN_HALF h; __builtin_memcpy(&h, &x, 2); return (float)h; }
+LUMEN_FN uint16_t lumen_store_f16(float x) {
+  LUMEN_HALF h = (LUMEN_HALF)x;
+  uint16_t code;
+  __builtin_memcpy(&code, &h, 2);
+  return x != x ? (uint16_t)0x7e00u : code;
+}
+#else
 LUMEN_FN float lumen_load_f16(uint16_t x) {
   uint32_t code = x & 0x7fffu;
   float a = lumen_decode(code, 10, -14);
@@ -49,6 +59,7 @@ LUMEN_FN float lumen_load_f16(uint16_t x) {
 LUMEN_FN uint16_t lumen_store_f16(float x) {
   return (uint16_t)lumen_encode(x, 10, -14, 0x7bffu, 0x7c00u, 0x7e00u, 0x8000u);
 }
+#endif
 LUMEN_FN float lumen_load_f8e5m2(uint8_t x) { return lumen_load_f16((uint16_t)(x << 8)); }
 LUMEN_FN uint8_t lumen_store_f8e5m2(float x) {
   return (uint8_t)lumen_encode(x, 2, -14, 0x7bu, 0x7cu, 0x7eu, 0x80u);

@@ -58,8 +58,8 @@ LUMEN_FN double lumen_tanh_f64(double x) {
 )";
 
 const char* const kErf = R"(
-// Below 1: a + a q(a^2). From 1 on: 1 - 2^-g, where g = -log2(erfc a) is a polynomial in a - 1 whose error counts for
-// less and less. Both are Chebyshev fits; from a = 4 on the result is 1.
+// Below 1: a + a q(a^2). From 1 on: a polynomial in a - 2.46. Both are Chebyshev fits; from a = 3.9192059 on the result
+// is 1.
 // Error: 1.25 ulp.
 LUMEN_FN float lumen_erf_f32(float x) {
   float a = lumen_abs_f32(x);
@@ -71,22 +71,28 @@ LUMEN_FN float lumen_erf_f32(float x) {
   q = lumen_fma_f32(q, t, 0.112835944f);
   q = lumen_fma_f32(q, t, -0.37612626f);
   q = lumen_fma_f32(q, t, 0.128379166f);
-  float u = (a > 4.0f ? 4.0f : a) - 1.0f;
-  float g = 1.09394975e-07f;
-  g = lumen_fma_f32(g, u, -3.80762299e-06f);
-  g = lumen_fma_f32(g, u, 5.54783219e-05f);
-  g = lumen_fma_f32(g, u, -0.000485302298f);
-  g = lumen_fma_f32(g, u, 0.00300330459f);
-  g = lumen_fma_f32(g, u, -0.0145782316f);
-  g = lumen_fma_f32(g, u, 0.0600023456f);
-  g = lumen_fma_f32(g, u, 1.21633744f);
-  g = lumen_fma_f32(g, u, 3.80722618f);
-  g = lumen_fma_f32(g, u, 2.66841674f);
-  float tail = 1.0f - lumen_exp2_f32(-g);
-  return lumen_with_sign_f32(a < 1.0f ? lumen_fma_f32(a, q, a) : tail, x);
+  float u = (a > 4.0f ? 4.0f : a) - 2.46000004f;
+  float g = 1.09896143e-06f;
+  g = lumen_fma_f32(g, u, 8.46832506e-08f);
+  g = lumen_fma_f32(g, u, -1.73642093e-05f);
+  g = lumen_fma_f32(g, u, 2.47773296e-05f);
+  g = lumen_fma_f32(g, u, 7.59166142e-05f);
+  g = lumen_fma_f32(g, u, -0.000299808366f);
+  g = lumen_fma_f32(g, u, 0.000355778437f);
+  g = lumen_fma_f32(g, u, 0.000459579489f);
+  g = lumen_fma_f32(g, u, -0.00293709128f);
+  g = lumen_fma_f32(g, u, 0.00679938868f);
+  g = lumen_fma_f32(g, u, -0.00991420727f);
+  g = lumen_fma_f32(g, u, 0.00983249769f);
+  g = lumen_fma_f32(g, u, -0.00653451681f);
+  g = lumen_fma_f32(g, u, 0.00265623326f);
+  g = lumen_fma_f32(g, u, 0.999496639f);
+  g = a > 3.91920590f ? 1.0f : g;
+  return lumen_with_sign_f32(a < 1.0f ? lumen_fma_f32(a, q, a) : g, x);
 }
 
-// The same; from a = 6 on the result is 1.
+// Below 1: the same. From 1 on: 1 - 2^-g, where g = -log2(erfc a) is a polynomial in a - 1 whose error counts for less
+// and less; from a = 6 on the result is 1.
 // Error: 1.75 ulp.
 LUMEN_FN double lumen_erf_f64(double x) {
   double a = lumen_abs_f64(x);

@@ -10,7 +10,7 @@
 #include <optional>
 #include <utility>
 
-#include "lumen/import/file.h"
+#include "lumen/base/file.h"
 
 namespace lumen {
 

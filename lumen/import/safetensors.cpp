@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "lumen/base/nearest.h"
-#include "lumen/import/file.h"
+#include "lumen/base/file.h"
 
 namespace lumen {
 

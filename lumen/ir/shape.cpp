@@ -106,4 +106,10 @@ std::string Shape::str() const {
 
 std::string TensorType::str() const { return std::string(name(dtype)) + shape.str(); }
 
+Expected<int64_t> TensorType::bytes(const DimValues& dims) const {
+  int64_t numel = 1;
+  for (const int64_t dim : LUMEN_TRY(shape.evaluate(dims))) numel *= dim;
+  return storage_bytes(dtype, numel);
+}
+
 }  // namespace lumen

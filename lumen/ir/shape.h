@@ -50,6 +50,8 @@ struct TensorType {
   DType dtype = DType::f32;
   Shape shape;
   bool operator==(const TensorType&) const = default;
+  // What its elements take in storage; errors as Shape::evaluate.
+  Expected<int64_t> bytes(const DimValues& dims) const;
   std::string str() const;  // "f32[2,seq]"
 };
 

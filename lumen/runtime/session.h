@@ -62,6 +62,10 @@ class Session {
 
   void execute();
 
+  // While on, execute() notes when each kernel ran.
+  void set_profiling(bool on) { executable_->set_profiling(on); }
+  std::span<const CallTime> profile() const { return executable_->profile(); }
+
   // Of an output, after execute. T must hold every value of its dtype.
   template <Number T>
   std::vector<T> get(std::string_view name) const;

@@ -30,6 +30,8 @@ class Roofline {
         return kAnyOp + elements(given.result.shape) * weight(given) / machine_.elements;
       case OpFamily::cast:
         return kAnyOp + elements(given.result.shape) / 2 / machine_.elements;
+      case OpFamily::gather:
+        return kAnyOp + elements(given.result.shape) * 2 / machine_.elements;
       default:
         return kAnyOp + kernel(given);
     }
@@ -76,12 +78,17 @@ class Roofline {
     return std::min(moved, elements(from.shape));
   }
 
-  // A little dearer than a sum, which can be one of several in a kernel: a sum of squares stays one.
   double contraction(const llir::Contract& op, const CostedOp& given) const {
-    const double read = reads(op.left, given.operands[0]) + reads(op.right, given.operands[1]);
-    const double bytes = read * info(given.result.dtype).bits / 8 / machine_.bytes;
-    const double products = elements(op.left.shape()) / machine_.products;
-    return kAnyOp + 1.002 * machine_.launch + std::max(products, bytes);
+    const double domain = elements(op.left.shape());
+    const double left = reads(op.left, given.operands[0]);
+    const double right = reads(op.right, given.operands[1]);
+    // Nothing is used twice: products and sums, which as such could share a kernel with others, are a little cheaper.
+    if (left >= domain && right >= domain) {
+      const auto sums = static_cast<double>(op.reduced);
+      return kAnyOp + 1.002 * sums * machine_.launch + (1 + sums) * domain / machine_.elements;
+    }
+    const double bytes = (left + right) * info(given.result.dtype).bits / 8 / machine_.bytes;
+    return kAnyOp + 1.002 * machine_.launch + std::max(domain / machine_.products, bytes);
   }
 
   Machine machine_;

@@ -32,9 +32,11 @@ struct Machine {
   double launch = 1e-6;    // seconds, for every op that needs a kernel of its own
 };
 
-// Views, constants, iotas and inputs are free. An elementwise op costs its elements, by how hard it is to compute. A
-// reduction, gather or sort costs the elements it reads, and a launch. A contraction costs its products or the bytes it
-// reads, and a launch. Dims that `dims` does not have count as 256, or what their bounds have nearest to that.
+// Views, constants, iotas and inputs are free. An elementwise op costs its elements, by how hard it is to compute, and
+// a gather those it gives, as they can be part of any kernel. A reduction or sort costs the elements it reads, and a
+// launch. A contraction costs its products or the bytes it reads, and a launch; one that uses nothing twice (a sum of
+// squares) costs more than the product and the sums. Dims that `dims` does not have count as 256, or what their bounds
+// have nearest to that.
 OpCost roofline(const Machine& machine = {}, const DimValues& dims = {});
 
 // Of all ops that the outputs need, each once.

@@ -70,13 +70,17 @@ double without_penalty(double cost) { return std::fmod(cost, kTwoViews); }
 
 }  // namespace
 
-Expected<std::vector<Candidate>> extract_best(Saturated& saturated, size_t k, const OpCost& cost) {
+Expected<std::vector<Candidate>> extract_best(Saturated& saturated, size_t k, const OpCost& cost,
+                                              const ExtractEffort& effort) {
+  egraph::DagOptions options;
+  options.local_steps = effort.local_steps;
+  options.exact_steps = effort.exact_steps;
   const Flattened flat = flatten_terms(saturated, RowCosts(saturated, cost));
   std::vector<Selection> selections;
   if (k <= 1) {
-    selections.push_back(dag_extract(flat.graph, flat.roots));
+    selections.push_back(dag_extract(flat.graph, flat.roots, options));
   } else {
-    selections = k_best_selections(flat.graph, flat.roots, k, {}, 4 * k);
+    selections = k_best_selections(flat.graph, flat.roots, k, options, 4 * k);
   }
   std::vector<Candidate> result;
   for (const Selection& selection : selections) {

@@ -74,9 +74,7 @@ struct Buffers {
 
   Expected<void> make(const Graph& body, const DimValues& dims) {
     const auto add = [&](const TensorType& type) -> Expected<std::byte*> {
-      int64_t numel = 1;
-      for (const int64_t dim : LUMEN_TRY(type.shape.evaluate(dims))) numel *= dim;
-      owned.emplace_back(storage_bytes(type.dtype, numel));
+      owned.emplace_back(LUMEN_TRY(type.bytes(dims)));
       return owned.back().data();
     };
     for (const NodeId id : body.inputs()) {

@@ -29,7 +29,8 @@ std::optional<View> axis_last(const TensorType& type, int64_t axis) {
 
 std::optional<View> sum_dim(const View& v, int64_t summed, int64_t axis) {
   const int64_t kept = v.shape().rank() - summed;
-  if (axis < 0 || axis >= kept) return std::nullopt;
+  // A dim of one would be added over and over where a tensor is a sum of itself.
+  if (axis < 0 || axis >= kept || v.shape()[axis] == Expr(1)) return std::nullopt;
   return move_dim(v, axis, kept - 1);
 }
 

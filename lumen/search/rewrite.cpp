@@ -26,8 +26,10 @@ Expected<Rewritten> rewrite(const Graph& graph, const RewriteOptions& options) {
   const OpCost judge = roofline(options.machine, options.dims);
   for (const Machine& machine : machines_like(options.machine)) {
     if (result.candidates.size() >= options.candidates) break;
+    // The first is the one that counts.
+    const ExtractEffort effort = result.candidates.empty() ? ExtractEffort{} : ExtractEffort{400'000, 1'000};
     const std::shared_ptr<Graph> found =
-        LUMEN_TRY(extract_best(saturated, 1, roofline(machine, options.dims)))[0].graph;
+        LUMEN_TRY(extract_best(saturated, 1, roofline(machine, options.dims), effort))[0].graph;
     const auto is_known = [&](const Candidate& candidate) { return candidate.graph->equals(*found); };
     if (std::any_of(result.candidates.begin(), result.candidates.end(), is_known)) continue;
     result.candidates.push_back({found, cost_of(*found, judge)});

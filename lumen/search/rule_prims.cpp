@@ -67,7 +67,8 @@ std::optional<int64_t> index_axis(const TensorType& indices, int64_t a, int64_t 
   return b - a;
 }
 
-// Gather by computed indices is a view, where they are known to be inside.
+// Gather by computed indices is a view, where they are known to be inside. Only for affine ones: views of those that
+// are not have no normal form, and composing them would go on for ever.
 std::optional<View> gather_view(const TensorType& type, int64_t axis, const Shape& shape, const Expr& value) {
   const Shape from = type.shape;
   if (axis < 0 || axis >= from.rank()) return std::nullopt;
@@ -85,7 +86,8 @@ std::optional<View> gather_view(const TensorType& type, int64_t axis, const Shap
   std::vector<Expr> source(at.begin(), at.begin() + axis);
   source.push_back(substitute(value, moved));
   source.insert(source.end(), at.begin() + axis + shape.rank(), at.end());
-  return View(to, from.flat_index(source));
+  const View view(to, from.flat_index(source));
+  return affine(view) ? std::optional(view) : std::nullopt;
 }
 
 std::optional<View> view_after_gather(const View& v, const TensorType& from, int64_t axis, const TensorType& indices) {

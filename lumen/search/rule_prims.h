@@ -12,9 +12,10 @@ namespace lumen {
 //   (identity_view T)            the whole of a tensor of type T
 //   (broadcast_view T)           one element as a tensor of type T
 //   (view_rank v)                of what it gives
-//   (compose outer inner)        what outer reads of inner
-//   (unguarded v), (guarded v)   hold when there is no fill, a fill
-//   (injective v), (repeats v)   no element is known to be read twice, some may be; both only without a fill
+//   (compose outer inner)        what outer reads of inner, unless they have very many divisions
+//   (guarded v)                  holds when there is a fill
+//   (unguarded v)                holds when there is none, and v is not empty
+//   (injective v), (repeats v)   of those without a fill: no element is read twice; some may be
 //   (all_equal v c)              holds when v of a tensor full of c is full of c
 //   (cast_fill v d)              the same with its fill cast to d
 //   (iota_shape v), (iota_value v s e)   the Iota that v reads of one with shape s and value e
@@ -28,7 +29,7 @@ namespace lumen {
 //   (axis_last T i)              the identity with axis i moved to the end
 //   (count_of T i)               the size of axis i as a scalar of T's dtype, when it is a number that it can be
 // Contractions (a view over the domain: the result's dims, then r that are summed over)
-//   (sum_dim v r i)              dim i of the result moved to those that are summed over
+//   (sum_dim v r i)              dim i of the result, not of size 1, moved to those that are summed over
 //   (view_domain outer v r)      the domain that gives what outer reads of the result
 //   (without_summed v r)         v, which does not depend on the dims summed over, over the result's dims
 // Types and scalars
@@ -40,7 +41,7 @@ namespace lumen {
 //   (mul_constants c d)          c * d, unless far from 1
 //   (cast_through T d e)         holds when casting a T to d and then to e is casting it to e
 // Gathers (of an x of type T along axis i)
-//   (gather_view T i s e)        what an Iota of shape s and value e reads, as a view of x
+//   (gather_view T i s e)        what an Iota of shape s and affine value e reads, as a view of x
 //   (index_axis I i j)           the axis of the indices, of type I, that is axis j of the result; there may be none
 //   (view_after_gather v T i I)  a gather along axis i of what v reads of a T, once the T is gathered along its axis
 //                                (source_axis v T i)

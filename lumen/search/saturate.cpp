@@ -104,6 +104,15 @@ std::string SaturateReport::text() const {
   return result;
 }
 
+Expected<bool> Saturated::knows(const Graph& other) {
+  const std::vector<egraph::Value> outputs = LUMEN_TRY(encoding_->encode(other));
+  if (outputs.size() != roots_.size()) return error("the graphs have different numbers of outputs");
+  LUMEN_TRY(egraph().rebuild());
+  const egraph::SortId sort = encoding_->tensor_sort();
+  return std::equal(outputs.begin(), outputs.end(), roots_.begin(),
+                    [&](egraph::Value a, egraph::Value b) { return egraph().find(sort, a) == egraph().find(sort, b); });
+}
+
 Expected<Saturated> saturate(const Graph& graph, const SaturateOptions& options) {
   Saturated result;
   result.graph_ = &graph;
@@ -115,8 +124,13 @@ Expected<Saturated> saturate(const Graph& graph, const SaturateOptions& options)
   LUMEN_TRY(load_rules(program, options));
   result.roots_ = LUMEN_TRY(result.encoding_->encode(graph));
   LUMEN_TRY(Run(program, options, result.report_).run());
-  LUMEN_TRY(check_terms(program.egraph(), *result.encoding_));
-  return result;
+  Expected<void> sound = check_terms(program.egraph(), *result.encoding_);
+  if (sound.ok()) return result;
+  if (options.trace) return std::move(sound).take_diag();
+  // Once more, to learn which rule it was.
+  SaturateOptions traced = options;
+  traced.trace = true;
+  return saturate(graph, traced);
 }
 
 }  // namespace lumen

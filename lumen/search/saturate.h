@@ -25,7 +25,7 @@ struct SaturateOptions {
   uint64_t rows = 60'000;
   uint64_t iterations = 24;
   double seconds = 20;
-  bool trace = false;  // so that a rule's mistake names the rule; costs time and memory
+  bool trace = false;  // records how terms came to be, for explain(); costs time and memory
 };
 
 struct SaturateReport {
@@ -51,6 +51,8 @@ class Saturated {
   // The classes of the graph's outputs, in their order.
   std::span<const egraph::Value> roots() const { return roots_; }
   const SaturateReport& report() const { return report_; }
+  // Whether the outputs of `other` are known to be equal to those of the graph. It must outlive this, too.
+  Expected<bool> knows(const Graph& other);
 
  private:
   friend Expected<Saturated> saturate(const Graph&, const SaturateOptions&);
@@ -62,7 +64,7 @@ class Saturated {
 };
 
 // An error when a rule is wrong: it does not parse, it makes a term that the op's infer refuses, or it equates tensors
-// of different types.
+// of different types. The last two name the rule.
 Expected<Saturated> saturate(const Graph& graph, const SaturateOptions& options = {});
 
 }  // namespace lumen

@@ -21,6 +21,8 @@ constexpr size_t kMostCandidates = 6;
 // What interpreting costs, about: enough that no kernel loses against it.
 constexpr double kInterpretedSeconds = 1;
 
+}  // namespace
+
 Expected<Program> alone(ProgramKernel kernel) {
   const std::shared_ptr<const Graph> body = kernel.body;
   Carved carved{body, {body->inputs().begin(), body->inputs().end()}, {}};
@@ -28,8 +30,6 @@ Expected<Program> alone(ProgramKernel kernel) {
   const uint32_t kernel_of[] = {0};
   return make_program(body, std::span(&carved, 1), {std::move(kernel)}, kernel_of);
 }
-
-}  // namespace
 
 struct Tuner::Open {
   std::string text;
@@ -106,19 +106,18 @@ Expected<void> Tuner::measure_all(std::vector<Open>& open) {
     }
   }
   const std::vector<Program> spare = programs;  // in case one of them does not compile
-  Expected<std::vector<std::unique_ptr<Executable>>> all =
-      cpu::make_executables(std::move(programs), compiler_, options_.c_flags, pool_);
+  Expected<std::vector<cpu::Binary>> all = cpu::build(std::move(programs), compiler_, options_.c_flags);
   size_t next = 0;
   for (Open& each : open) {
     for (size_t k = 0; k < each.schedules.size(); ++k, ++next) {
       each.problems.emplace_back();
       if (all.ok()) {
-        each.kernels.push_back(std::move((*all)[next]));
+        each.kernels.push_back(LUMEN_TRY(cpu::make_executable(std::move((*all)[next]), pool_)));
         continue;
       }
-      auto one = cpu::make_executables({spare[next]}, compiler_, options_.c_flags, pool_);
-      each.kernels.push_back(one.ok() ? std::move((*one)[0]) : nullptr);
+      Expected<std::vector<cpu::Binary>> one = cpu::build({spare[next]}, compiler_, options_.c_flags);
       if (!one.ok()) each.problems.back() = one.diag().str();
+      each.kernels.push_back(one.ok() ? LUMEN_TRY(cpu::make_executable(std::move((*one)[0]), pool_)) : nullptr);
     }
   }
   for (Open& each : open) {

@@ -30,6 +30,9 @@ struct TuneOptions {
   std::vector<std::string> c_flags;  // for the C compiler
 };
 
+// A program of nothing but this kernel.
+Expected<Program> alone(ProgramKernel kernel);
+
 class Tuner {
  public:
   Tuner(const cpu::Compiler& compiler, std::shared_ptr<cpu::ThreadPool> pool, TuneOptions options);

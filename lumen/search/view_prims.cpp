@@ -1,6 +1,8 @@
 #include "lumen/egraph/core/host.h"
 #include "lumen/hlir/cast.h"
+#include "lumen/ir/expr_parts.h"
 #include "lumen/ir/view.h"
+#include "lumen/ir/view_parts.h"
 #include "lumen/search/axis_views.h"
 #include "lumen/search/rule_prims.h"
 
@@ -26,6 +28,20 @@ View cast_fill(const View& v, DType to) {
   return v.has_guard() ? View(v.shape(), v.index(), v.guard(), cast_scalar(v.fill(), to)) : v;
 }
 
+// An empty view reads everything alike, so it would join what has nothing to do with each other.
+bool is_whole(const View& v) { return !v.has_guard() && !is_empty(v.shape()); }
+
+// Where the normal form of views does not hold their divisions pile up, which takes ever longer.
+bool is_involved(const View& v) {
+  constexpr size_t kManyDivisions = 8;
+  return divisions(v.index()).size() + divisions(v.guard()).size() > kManyDivisions;
+}
+
+std::optional<View> compose_views(const View& outer, const View& inner) {
+  if (is_involved(outer) || is_involved(inner)) return std::nullopt;
+  return compose(outer, inner);
+}
+
 // The values of an Iota are a view of all integers, so composing does what is needed.
 std::optional<Expr> iota_value(const View& v, const Shape& shape, const Expr& value) {
   if (v.has_guard()) return std::nullopt;
@@ -39,11 +55,11 @@ void add_view_primitives(egraph::EGraph& graph) {
   define_primitive(graph, "identity_view", [](const TensorType& type) { return View::identity(type.shape); });
   define_primitive(graph, "broadcast_view", [](const TensorType& type) { return View(type.shape, 0); });
   define_primitive(graph, "view_rank", [](const View& v) { return v.shape().rank(); });
-  define_primitive(graph, "compose", [](const View& outer, const View& inner) { return compose(outer, inner); });
-  define_primitive(graph, "unguarded", [](const View& v) { return guard(!v.has_guard()); });
-  define_primitive(graph, "injective", [](const View& v) { return guard(!v.has_guard() && is_injective(v)); });
+  define_primitive(graph, "compose", compose_views);
+  define_primitive(graph, "unguarded", [](const View& v) { return guard(is_whole(v)); });
+  define_primitive(graph, "injective", [](const View& v) { return guard(is_whole(v) && is_injective(v)); });
   define_primitive(graph, "guarded", [](const View& v) { return guard(v.has_guard()); });
-  define_primitive(graph, "repeats", [](const View& v) { return guard(!v.has_guard() && !is_injective(v)); });
+  define_primitive(graph, "repeats", [](const View& v) { return guard(is_whole(v) && !is_injective(v)); });
   define_primitive(graph, "all_equal",
                    [](const View& v, const Scalar& c) { return guard(!v.has_guard() || v.fill() == c); });
   define_primitive(graph, "cast_fill", cast_fill);

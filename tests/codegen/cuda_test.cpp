@@ -7,6 +7,9 @@
 
 #include "lumen/codegen/fold.h"
 #include "lumen/codegen/map.h"
+#include "lumen/codegen/scan.h"
+#include "lumen/codegen/scatter.h"
+#include "lumen/codegen/sort.h"
 #include "lumen/frontend/ops.h"
 #include "lumen/kernel/carve.h"
 #include "tests/codegen/compiled.h"
@@ -40,6 +43,9 @@ TEST(Cuda, accepts_what_is_printed) {
       const std::string name = "k" + std::to_string(kernels);
       auto kernel = print_map(*carved.body, name);
       if (!kernel.ok()) kernel = print_fold(*carved.body, name);
+      if (!kernel.ok()) kernel = print_scan(*carved.body, name);
+      if (!kernel.ok()) kernel = print_sort(*carved.body, name);
+      if (!kernel.ok()) kernel = print_scatter(*carved.body, name);
       if (!kernel.ok()) continue;
       text += kernel->text;
       ++kernels;
@@ -50,6 +56,14 @@ TEST(Cuda, accepts_what_is_printed) {
   const Tensor x = graph.input("x", {8, n}, DType::bf16);
   softmax(x, 1).output("y");
   text += print_fold(graph, "softmax").value().text;
+  Graph columns;
+  const Tensor z = columns.input("z", {1000, 600});
+  softmax(z, 0).output("y");
+  argmax(z, 0).output("place");
+  text += print_fold(columns, "columns").value().text;
+  Graph turned;
+  transpose(turned.input("x", {100, 200})).output("y");
+  text += print_map(turned, "turned").value().text;
   EXPECT_EQ(compile_cuda(text), "") << "seeds from " << first;
 }
 

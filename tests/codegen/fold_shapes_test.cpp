@@ -80,7 +80,9 @@ TEST(FoldShapes, reduces_columns) {
 }
 
 TEST(FoldShapes, cuts_few_long_rows_into_chunks) {
-  KernelCases cases(print);
+  KernelCases cases([](const Graph& body, const std::string& name) {
+    return print_fold(body, name, {.split_below = 8, .chunk_work = 16384});
+  });
   for (const DType dtype : {f32, f64, i32, i64, u8}) {
     Graph graph;
     const Expr n = graph.dim("n", 1, 1 << 20);
@@ -201,7 +203,7 @@ TEST(FoldShapes, survives_optimisation) {
     cast(w - max(w, {1}, true), DType::i4).output("y");
     cases.add(packed, {{"n", length}}, 0, "elements that share bytes");
   }
-  cases.run_all(kFastFlags);
+  cases.run_all_optimised();
 }
 
 }  // namespace

@@ -32,10 +32,21 @@ class KernelCases {
     made.about = std::move(about);
     tolerances_.emplace_back(units, floor);
   }
-  void run_all(const std::string& flags = kExactFlags) {
+  void run_all() { run_all(kExactFlags, "cc"); }
+  // As the CPU backend compiles, with each compiler that there is.
+  void run_all_optimised() {
+    run_all(kFastFlags, "cc");
+    if (run_command("clang --version").status == 0) run_all(kFastFlags, "clang");
+  }
+  size_t size() const { return cases_.size(); }
+  Case& last() { return cases_.back(); }
+  std::mt19937_64& random() { return random_; }
+
+ private:
+  void run_all(const std::string& flags, const std::string& compiler) {
     std::vector<KernelText> kernels;
     for (const Case& each : cases_) kernels.push_back(each.kernel);
-    const Compiled compiled = compile(kernels, flags);
+    const Compiled compiled = compile(kernels, flags, compiler);
     for (size_t k = 0; k < cases_.size(); ++k) {
       const Case& each = cases_[k];
       std::vector<const HostTensor*> inputs;
@@ -50,10 +61,6 @@ class KernelCases {
       if (::testing::Test::HasFatalFailure()) return;
     }
   }
-  Case& last() { return cases_.back(); }
-  std::mt19937_64& random() { return random_; }
-
- private:
   HostTensor random_tensor(const TensorType& type, const DimValues& dims) {
     HostTensor tensor = HostTensor::poisoned(type.dtype, type.shape.evaluate(dims).value());
     for (Lane& lane : tensor.lanes) {

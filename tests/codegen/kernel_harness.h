@@ -21,12 +21,13 @@ inline const char* const kExactFlags = "-O1 -ffp-contract=off";
 inline const char* const kFastFlags = "-O3 -march=native -ffp-contract=fast";
 
 // Many kernels in one file, compiled once.
-inline Compiled compile(const std::vector<KernelText>& kernels, const std::string& given = kExactFlags) {
+inline Compiled compile(const std::vector<KernelText>& kernels, const std::string& given = kExactFlags,
+                        const std::string& compiler = "cc") {
   std::string source = kernel_prelude(Syntax::c);
   std::string flags = given + " -w";
   for (const std::string& flag : kernel_c_flags()) flags += " " + flag;
   for (const KernelText& kernel : kernels) source += kernel.text;
-  return Compiled(source, flags);
+  return Compiled(source, flags, compiler);
 }
 
 inline std::vector<std::byte> stored(const HostTensor& tensor) {

@@ -13,8 +13,7 @@
 #include "lumen/hlir/select.h"
 #include "lumen/hlir/unary.h"
 #include "lumen/hlir/view.h"
-#include "lumen/kernel/carve.h"
-#include "tests/codegen/kernel_harness.h"
+#include "tests/codegen/kernel_cases.h"
 #include "tests/support/graphs/random_graph.h"
 
 namespace lumen {
@@ -106,6 +105,18 @@ TEST(Map, is_one_loop_where_the_elements_lie_in_order) {
   const KernelText kernel = print_map(graph, "k").value();
   EXPECT_EQ(kernel.steps[0].rows.str(), "192*n0");
   EXPECT_EQ(kernel.text.find('/'), std::string::npos) << kernel.text;
+}
+
+TEST(Map, cuts_few_long_rows_into_chunks) {
+  KernelCases cases([](const Graph& body, const std::string& name) { return print_map(body, name); });
+  for (const int64_t length : {1, 16384, 40001}) {
+    Graph graph;
+    const Expr n = graph.dim("n", 1, 100000);
+    (graph.input("x", {2, n}) * graph.input("column", {2, 1})).output("y");
+    cases.add(graph, {{"n", length}}, 0, "chunks");
+    EXPECT_EQ(cases.last().kernel.steps[0].rows.str(), "2*((n0 + 16383) / 16384)");
+  }
+  cases.run_all();
 }
 
 TEST(Map, computes_what_the_reference_computes) {

@@ -5,15 +5,11 @@
 #include <functional>
 #include <random>
 
-#include "lumen/backend/cpu/cpu_executable.h"
 #include "lumen/backend/reference/interpreter.h"
 #include "lumen/codegen/attention.h"
 #include "lumen/compile.h"
 #include "lumen/frontend/ops.h"
 #include "lumen/ir/text.h"
-#include "lumen/runtime/session.h"
-#include "lumen/search/lower.h"
-#include "lumen/search/rewrite.h"
 
 namespace lumen {
 namespace {
@@ -132,20 +128,17 @@ void expect_like_reference(const Graph& graph, Session& session, const char* nam
 }
 
 TEST(CompileAttention, every_spelling_is_one_streaming_kernel) {
-  const cpu::Compiler compiler = cpu::Compiler::find().value();
+  CompileOptions options;
+  options.fusion = FusionPolicy::always;
+  options.measure = options.verify = false;
   for (const Spelling& spelling : spellings()) {
     const auto graph = std::make_shared<Graph>();
     spelling.write(*graph).output("y");
-    const std::shared_ptr<const Graph> chosen = rewrite(*graph).value().candidates[0].graph;
-    search::Tuner tuner(compiler, cpu::shared_pool(), {{}, false, nullptr, {}});
-    Program program = search::lower(chosen, FusionPolicy::always, tuner).value().program;
-    ASSERT_EQ(program.calls.size(), 1) << spelling.name << "\n" << print(*chosen);
+    Compiled compiled = compile_for_cpu(*graph, options);
+    const Program& program = compiled.variants[0].binary.program;
+    ASSERT_EQ(program.calls.size(), 1) << spelling.name << "\n" << print(*program.graph);
     ASSERT_TRUE(is_attention_schedule(program.kernels[0].schedule)) << spelling.name;
-    std::vector<Program> programs;
-    programs.push_back(std::move(program));
-    std::vector<std::unique_ptr<Executable>> executables =
-        cpu::make_executables(std::move(programs), compiler, {}, cpu::shared_pool()).value();
-    Session session(graph, std::move(executables[0]));
+    Session session = make_session(std::move(compiled));
     expect_like_reference(*graph, session, spelling.name);
   }
 }

@@ -98,30 +98,51 @@ std::vector<Sample> attention_samples() {
   return all;
 }
 
+namespace {
+
+struct Block {
+  Graph& g;
+  const BlockSize& size;
+  DType dtype;
+  Expr seq;
+  std::string prefix;
+
+  Tensor weight(const char* name, int64_t out, int64_t in) const {
+    return g.input(prefix + name, {out, in}, dtype, InputKind::weight);
+  }
+  Tensor norm(const char* name) const {
+    return g.input(prefix + name, {size.heads * size.head}, dtype, InputKind::weight);
+  }
+  Tensor split(Tensor x, int64_t heads) const { return transpose(reshape(x, {1, seq, heads, size.head}), 1, 2); }
+
+  Tensor operator()(Tensor x, Tensor positions) const {
+    const int64_t width = size.heads * size.head;
+    const int64_t kv_width = size.kv_heads * size.head;
+    const Tensor h = rms_norm(x, norm("attention_norm"));
+    const Tensor q = rope(split(linear(h, weight("wq", width, width)), size.heads), positions);
+    const Tensor k = rope(split(linear(h, weight("wk", kv_width, width)), size.kv_heads), positions);
+    const Tensor v = split(linear(h, weight("wv", kv_width, width)), size.kv_heads);
+    const Tensor attended = scaled_dot_product_attention(q, k, v, {.causal = true, .enable_gqa = true});
+    const Tensor merged = reshape(transpose(attended, 1, 2), {1, seq, width});
+    const Tensor y = x + linear(merged, weight("wo", width, width));
+    const Tensor n = rms_norm(y, norm("mlp_norm"));
+    const Tensor gate = silu(linear(n, weight("gate", size.hidden, width)));
+    const Tensor up = linear(n, weight("up", size.hidden, width));
+    return y + linear(gate * up, weight("down", width, size.hidden));
+  }
+};
+
+}  // namespace
+
 Sample transformer_block(const BlockSize& size, DType dtype) {
   auto graph = std::make_shared<Graph>();
-  Graph& g = *graph;
-  const Expr seq = size.max_seq > 1 ? g.dim("seq", 1, size.max_seq) : Expr(size.seq);
-  const int64_t width = size.heads * size.head;
-  const int64_t kv_width = size.kv_heads * size.head;
-  const auto weight = [&](const char* name, int64_t out, int64_t in) {
-    return g.input(name, {out, in}, dtype, InputKind::weight);
-  };
-  const auto norm = [&](const char* name) { return g.input(name, {width}, dtype, InputKind::weight); };
-  const auto split = [&](Tensor x, int64_t heads) { return transpose(reshape(x, {1, seq, heads, size.head}), 1, 2); };
-  const Tensor x = g.input("x", {1, seq, width}, dtype);
-  const Tensor positions = g.input("positions", {seq}, i64);
-  const Tensor h = rms_norm(x, norm("attention_norm"));
-  const Tensor q = rope(split(linear(h, weight("wq", width, width)), size.heads), positions);
-  const Tensor k = rope(split(linear(h, weight("wk", kv_width, width)), size.kv_heads), positions);
-  const Tensor v = split(linear(h, weight("wv", kv_width, width)), size.kv_heads);
-  const Tensor attended = scaled_dot_product_attention(q, k, v, {.causal = true, .enable_gqa = true});
-  const Tensor merged = reshape(transpose(attended, 1, 2), {1, seq, width});
-  const Tensor y = x + linear(merged, weight("wo", width, width));
-  const Tensor n = rms_norm(y, norm("mlp_norm"));
-  const Tensor gate = silu(linear(n, weight("gate", size.hidden, width)));
-  const Tensor up = linear(n, weight("up", size.hidden, width));
-  (y + linear(gate * up, weight("down", width, size.hidden))).output("y");
+  const Expr seq = size.max_seq > 1 ? graph->dim("seq", 1, size.max_seq) : Expr(size.seq);
+  const Tensor positions = graph->input("positions", {seq}, i64);
+  Tensor x = graph->input("x", {1, seq, size.heads * size.head}, dtype);
+  for (int64_t k = 0; k < size.layers; ++k) {
+    x = Block{*graph, size, dtype, seq, std::to_string(k) + "."}(x, positions);
+  }
+  x.output("y");
   DimValues dims;
   if (size.max_seq > 1) dims.set("seq", size.seq);
   return {"transformer block", graph, dims};

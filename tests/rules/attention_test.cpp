@@ -51,7 +51,7 @@ std::optional<NodeId> weights_of(const Graph& graph, NodeId id) {
 bool is_streaming(const Graph& graph) {
   for (const NodeId id : graph.order()) {
     if (!graph[id].is<hlir::Mul>()) continue;
-    for (const size_t k : {0, 1}) {
+    for (const size_t k : {size_t{0}, size_t{1}}) {
       const std::optional<NodeId> e = weights_of(graph, graph[id].operands[k]);
       if (e && is_inverse_sum(graph, graph[id].operands[1 - k], *e)) return true;
     }
@@ -92,7 +92,7 @@ TEST(Attention, is_found_in_a_transformer_block) {
     const Sample block = testing::transformer_block({32, 8, 64, 5632, 64, 4096}, dtype);
     const Rewritten result = rewrite(*block.graph).value();
     EXPECT_EQ(result.report.limit, "");
-    EXPECT_LT(result.report.seconds, 1);
+    EXPECT_LT(result.report.rows, 3000u);
     const Graph& best = *result.candidates[0].graph;
     EXPECT_TRUE(is_streaming(best)) << print(best);
     EXPECT_EQ(count(best, op_def<llir::Contract>()), 9) << print(best);

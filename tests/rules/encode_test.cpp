@@ -36,7 +36,6 @@ RuleFile only(std::string text) { return {"test.egg", std::move(text)}; }
 SaturateOptions with_rules(std::string text) {
   SaturateOptions options;
   options.rules = {only(std::move(text))};
-  options.trace = true;
   return options;
 }
 

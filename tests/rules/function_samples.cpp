@@ -63,9 +63,19 @@ void add_products(Samples& samples) {
     const Tensor b = where(g.input("columns", {4}, bool_), 0.0, g.input("b", {5, 4}));
     return matmul(a, b);
   });
+  samples.add("rows of ones", [](Graph& g) {
+    const Tensor a = where(unsqueeze(g.input("rows", {3}, bool_), 1), 1.0, g.input("a", {3, 5}));
+    const Tensor b = where(g.input("columns", {4}, bool_), -1.0, g.input("b", {5, 4}));
+    return matmul(a, b);
+  });
   samples.add("conv2d", [](Graph& g) {
     return conv2d(g.input("x", {1, 3, 6, 5}), g.input("w", {4, 3, 3, 3}), g.input("b", {4}));
   });
+  samples.add("conv2d, padded and in groups", [](Graph& g) {
+    const ConvOptions options{.stride = {2, 1}, .padding = {1, 2}, .groups = 2};
+    return conv2d(g.input("x", {2, 4, 5, 4}), g.input("w", {6, 2, 3, 3}), {}, options);
+  });
+  samples.add("conv1d over one", [](Graph& g) { return conv1d(g.input("x", {2, 3, 4}), g.input("w", {5, 3, 1})); });
   samples.add("conv1d in bf16", [](Graph& g) {
     return conv1d(g.input("x", {2, 3, 9}, bf16), g.input("w", {4, 3, 3}, bf16));
   });
@@ -78,6 +88,11 @@ void add_reductions(Samples& samples) {
   samples.add("softmax", [](Graph& g) { return softmax(g.input("x", {3, 7})); });
   samples.add("softmax of scaled and shifted", [](Graph& g) {
     return softmax(g.input("x", {3, 7}) * 0.3 + unsqueeze(g.input("s", {3}), 1));
+  });
+  samples.add("maxima of scaled and shifted", [](Graph& g) {
+    const Tensor x = g.input("x", {3, 7});
+    const Tensor shift = unsqueeze(g.input("s", {3}), 1);
+    return concat({max(x * 0.3 + shift, {1}), max(x * -2.0, {1}), max(x * 0.0, {1})}, 0);
   });
   samples.add("log softmax", [](Graph& g) { return log_softmax(g.input("x", {2, 4, 3}), 1); });
   samples.add("layer norm",
@@ -169,6 +184,12 @@ void add_gathers(Samples& samples) {
     const Shape shape{2, 3};
     const Tensor at = iota(g, shape, 5 - Expr::index(0, 2) * 3 - Expr::index(1, 3), i64);
     return emit(hlir::Gather{1}, {g.input("x", {3, 6, 2}), at});
+  });
+  samples.add("what rules leave alone", [](Graph& g) {
+    const Tensor x = g.input("x", {3, 4});
+    topk(cumsum(transpose(x), 1) * 2, 2, 0).values.output("top");
+    avg_pool(unsqueeze(x, 0), {.kernel = {2}, .padding = {1}}).output("mean");
+    return max_pool(unsqueeze(x, 0), {.kernel = {2}});
   });
   samples.add("causal mask", [](Graph& g) { return tril(g.input("x", {4, 5})) * 2; });
 }

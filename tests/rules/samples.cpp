@@ -15,8 +15,9 @@ std::vector<HostTensor> random_inputs(const Graph& graph, const DimValues& dims,
     const TensorType type = graph[id].type;
     HostTensor tensor = HostTensor::poisoned(type.dtype, type.shape.evaluate(dims).value());
     for (Lane& lane : tensor.lanes) {
-      const int64_t number = static_cast<int64_t>(random() % 4096) - 2048;
-      lane = is_float(type.dtype)  ? Scalar::of(type.dtype, static_cast<double>(number) / 1024).value
+      const int64_t number = static_cast<int64_t>(random() % (1 << 24)) - (1 << 23);
+      const double value = number % 16 == 0 ? -0.0 : static_cast<double>(number) / (1 << 22);
+      lane = is_float(type.dtype)  ? Scalar::of(type.dtype, value).value
              : is_bool(type.dtype) ? Scalar::of(type.dtype, number % 4 == 0 ? 0 : 1).value
                                    : Scalar::of(type.dtype, std::abs(number) % 3).value;
     }

@@ -21,7 +21,7 @@ struct Sample {
   DimValues dims;
 };
 
-// Fresh values for the inputs: floats around 0, small integers, bools; the seed decides.
+// Fresh values for the inputs: floats between -2 and 2, some of them -0, integers below 3, bools.
 std::vector<HostTensor> random_inputs(const Graph& graph, const DimValues& dims, uint64_t seed);
 
 // The outputs of a graph of llir_stage().
@@ -41,6 +41,7 @@ struct BlockSize {
   int64_t heads = 4, kv_heads = 2, head = 8, hidden = 24;
   int64_t seq = 5;
   int64_t max_seq = 0;  // the number of tokens is a dim up to this; 0: it is `seq`
+  int64_t layers = 1;   // blocks one after the other
 };
 Sample transformer_block(const BlockSize& size, DType dtype);
 

@@ -67,6 +67,14 @@ TEST(Soundness, exact_rules_change_no_bit_of_random_graphs) {
   }
 }
 
+TEST(Soundness, rules_come_to_an_end_on_random_graphs) {
+  for (uint64_t seed = 2300; seed < 2450; ++seed) {
+    const testing::RandomGraph random = testing::make_random_graph(seed);
+    const Saturated saturated = saturate(*random.graph).value();
+    EXPECT_EQ(saturated.report().limit, "") << "seed " << seed << "\n" << saturated.report().text();
+  }
+}
+
 // Every sample, with and without rules that change rounding.
 void expect_sound_samples(const std::vector<Sample>& samples, uint64_t programs) {
   for (const Sample& sample : samples) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -11,6 +12,7 @@
 #include "lumen/backend/buffer.h"
 #include "lumen/backend/reference/executable.h"
 #include "lumen/kernel/contract.h"
+#include "lumen/kernel/title.h"
 
 namespace lumen::cpu {
 
@@ -20,6 +22,13 @@ using Function = int64_t(const void* const*, void* const*, const int64_t*, int64
 
 // Below this a call is not worth waking a thread for.
 constexpr double kParallelBytes = 256 << 10;
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Results larger than this are not computed again to explain a fault.
+constexpr int64_t kMostExplained = 64 << 20;
 
 struct Step {
   Function* function;
@@ -51,6 +60,7 @@ class CpuExecutable : public Executable {
   Expected<void> load(std::shared_ptr<Library> library) {
     library_ = std::move(library);
     for (const ProgramKernel& kernel : program_.kernels) {
+      if (!kernel.text.steps.empty() && library_ == nullptr) return error("[cpu] a program without its code");
       functions_.emplace_back();
       for (const KernelStep& step : kernel.text.steps) {
         functions_.back().push_back(reinterpret_cast<Function*>(LUMEN_TRY(library_->symbol(step.name))));
@@ -63,11 +73,7 @@ class CpuExecutable : public Executable {
     DimValues named;
     for (size_t k = 0; k < dims.size(); ++k) named.set(program_.graph->dims()[k].dim_name(), dims[k]);
     bytes_.clear();
-    for (const TensorType& type : program_.values) {
-      int64_t numel = 1;
-      for (const int64_t dim : LUMEN_TRY(type.shape.evaluate(named))) numel *= dim;
-      bytes_.push_back(storage_bytes(type.dtype, numel));
-    }
+    for (const TensorType& type : program_.values) bytes_.push_back(LUMEN_TRY(type.bytes(named)));
     calls_.assign(program_.calls.size(), {});
     std::vector<int64_t> sizes;
     for (const uint32_t value : program_.inner) sizes.push_back(bytes_[value]);
@@ -82,7 +88,11 @@ class CpuExecutable : public Executable {
     for (const Place& place : input_places_) calls_[place.call].in[place.position] = inputs[place.tensor];
     for (const Place& place : output_reads_) calls_[place.call].in[place.position] = outputs[place.tensor];
     for (const Place& place : output_places_) calls_[place.call].out[place.position] = outputs[place.tensor];
-    for (size_t k = 0; k < calls_.size(); ++k) LUMEN_TRY(run_call(k));
+    for (size_t k = 0; k < calls_.size(); ++k) {
+      if (profiling_) times_[k].start = seconds_now();
+      LUMEN_TRY(run_call(k));
+      if (profiling_) times_[k].seconds = seconds_now() - times_[k].start;
+    }
     for (const ProgramCopy& copy : program_.copies) {
       const bool given = copy.value < inputs.size();
       const void* from = given ? inputs[copy.value] : outputs[output_of(copy.value)];
@@ -90,6 +100,16 @@ class CpuExecutable : public Executable {
     }
     return {};
   }
+
+  void set_profiling(bool on) override {
+    profiling_ = on;
+    times_.clear();
+    for (const ProgramCall& call : program_.calls) {
+      const ProgramKernel& kernel = program_.kernels[call.kernel];
+      times_.push_back({kernel_title(*kernel.body), kernel.schedule, 0, 0});
+    }
+  }
+  std::span<const CallTime> profile() const override { return times_; }
 
  private:
   // Sizes of a call; bytes of its scratch.
@@ -166,8 +186,23 @@ class CpuExecutable : public Executable {
     if (bound.steps.empty()) {
       return interpret_stored(*kernel.body, bound.dims, bound.in, std::span(bound.out).first(bound.out.size() - 1));
     }
-    if (fault != 0) return error(kernel.text.faults[static_cast<size_t>(fault - 1)]);
+    if (fault != 0) return why(kernel, bound, kernel.text.faults[static_cast<size_t>(fault - 1)]);
     return {};
+  }
+
+  // The interpreter says which element it was, and of which value; the kernel only what.
+  Diag why(const ProgramKernel& kernel, const Bound& bound, const std::string& what) const {
+    std::vector<Buffer> results;
+    std::vector<void*> out;
+    DimValues named;
+    for (size_t k = 0; k < bound.dims.size(); ++k) named.set(kernel.body->dims()[k].dim_name(), bound.dims[k]);
+    for (const Output& output : kernel.body->outputs()) {
+      const Expected<int64_t> bytes = (*kernel.body)[output.value].type.bytes(named);
+      if (!bytes.ok() || *bytes > kMostExplained) return error(what);
+      out.push_back(results.emplace_back(*bytes).data());
+    }
+    Expected<void> again = interpret_stored(*expand(*kernel.body), bound.dims, bound.in, out);
+    return again.ok() ? error(what) : std::move(again).take_diag();
   }
 
   int64_t run_in_parallel(const Bound& bound, const Step& step) {
@@ -191,7 +226,9 @@ class CpuExecutable : public Executable {
   std::shared_ptr<Library> library_;
   std::vector<std::vector<Function*>> functions_;  // by kernel, by step
 
-  std::vector<int64_t> bytes_;  // by value
+  bool profiling_ = false;
+  std::vector<CallTime> times_;  // by call
+  std::vector<int64_t> bytes_;   // by value
   std::vector<Bound> calls_;
   std::vector<Place> input_places_, output_reads_, output_places_;
   Buffer arena_;
@@ -208,10 +245,8 @@ std::shared_ptr<ThreadPool> shared_pool() {
   return pool;
 }
 
-Expected<std::vector<std::unique_ptr<Executable>>> make_executables(std::vector<Program> programs,
-                                                                    const Compiler& compiler,
-                                                                    const std::vector<std::string>& flags,
-                                                                    std::shared_ptr<ThreadPool> pool) {
+Expected<std::vector<Binary>> build(std::vector<Program> programs, const Compiler& compiler,
+                                    const std::vector<std::string>& flags) {
   std::map<std::string, std::string> texts;  // by name
   for (const Program& program : programs) {
     for (const ProgramKernel& kernel : program.kernels) {
@@ -228,13 +263,15 @@ Expected<std::vector<std::unique_ptr<Executable>>> make_executables(std::vector<
     options.flags.insert(options.flags.end(), flags.begin(), flags.end());
     library = LUMEN_TRY(compiler.compile(sources, options));
   }
-  std::vector<std::unique_ptr<Executable>> executables;
-  for (Program& program : programs) {
-    auto executable = std::make_unique<CpuExecutable>(std::move(program), pool);
-    LUMEN_TRY(executable->load(library));
-    executables.push_back(std::move(executable));
-  }
-  return executables;
+  std::vector<Binary> binaries;
+  for (Program& program : programs) binaries.push_back({std::move(program), library, compiler.target()});
+  return binaries;
+}
+
+Expected<std::unique_ptr<Executable>> make_executable(Binary binary, std::shared_ptr<ThreadPool> pool) {
+  auto executable = std::make_unique<CpuExecutable>(std::move(binary.program), std::move(pool));
+  LUMEN_TRY(executable->load(std::move(binary.library)));
+  return std::unique_ptr<Executable>(std::move(executable));
 }
 
 }  // namespace lumen::cpu

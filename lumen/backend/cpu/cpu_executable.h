@@ -15,11 +15,18 @@ namespace lumen::cpu {
 // The pool that programs share unless they are given another; it lives while one of them does.
 std::shared_ptr<ThreadPool> shared_pool();
 
-// One executable for each program, their kernels compiled together; steps of the same name are the same code. `flags`
-// come after the compiler's own.
-Expected<std::vector<std::unique_ptr<Executable>>> make_executables(std::vector<Program> programs,
-                                                                    const Compiler& compiler,
-                                                                    const std::vector<std::string>& flags = {},
-                                                                    std::shared_ptr<ThreadPool> pool = shared_pool());
+// A program and the code of its kernels.
+struct Binary {
+  Program program;
+  std::shared_ptr<Library> library;  // null when there is no code
+  CpuFeatures target;                // what the code may use
+};
+
+// The kernels of all programs are compiled together; steps of the same name are the same code. `flags` come after the
+// compiler's own.
+Expected<std::vector<Binary>> build(std::vector<Program> programs, const Compiler& compiler,
+                                    const std::vector<std::string>& flags = {});
+
+Expected<std::unique_ptr<Executable>> make_executable(Binary binary, std::shared_ptr<ThreadPool> pool = shared_pool());
 
 }  // namespace lumen::cpu

@@ -123,7 +123,7 @@ class Desugarer {
     args_.resize(first + expr.args.size());
     if (has_fields) LUMEN_TRY(add_fields(expr, *signature, place, node, given));
     const std::span<const Expr* const> args = std::span(args_).subspan(first);
-    const bool changed = !expr.label.empty() || !std::ranges::equal(args, expr.args);
+    const bool changed = !expr.label.empty() || !expr.fields.empty() || !std::ranges::equal(args, expr.args);
     Expr plain = expr;
     plain.args = changed ? arena_.copy(args) : expr.args;
     plain.fields = {};

@@ -141,7 +141,8 @@ class Builder {
   }
 
   void cast() {
-    add(hlir::Cast{one_of({DType::f32, DType::f64, DType::i32, DType::u8, DType::bool_, DType::bf16})}, {pick()});
+    const DType narrow = exact_ ? DType::f32 : DType::bf16;
+    add(hlir::Cast{one_of({DType::f32, DType::f64, DType::i32, DType::u8, DType::bool_, narrow})}, {pick()});
   }
 
   int64_t axis_of(NodeId id) { return below(std::max<int64_t>(1, type(id).shape.rank())); }
@@ -157,8 +158,7 @@ class Builder {
     const int64_t axis = axis_of(x);
     const bool empty =
         type(x).shape.rank() > 0 && type(x).shape[axis] == Expr(0);  // the largest of nothing is infinite
-    const bool sum_only = exact_ && (empty || type(x).dtype == DType::bf16);
-    switch (sum_only ? 0 : below(exact_ && is_float(type(x).dtype) ? 2 : 4)) {
+    switch (exact_ && empty ? 0 : below(exact_ && is_float(type(x).dtype) ? 2 : 4)) {
       case 0:
         return add(SumReduce{axis}, {x});
       case 1:

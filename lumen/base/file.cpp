@@ -1,4 +1,4 @@
-#include "lumen/import/file.h"
+#include "lumen/base/file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,0 +1,21 @@
+// Runs cases: compiles all, each twice, then times them in turns.
+#pragma once
+
+#include <span>
+
+#include "bench/suite/report.h"
+
+namespace lumen::bench {
+
+struct RunPlan {
+  int trials = 11;
+  double trial_seconds = 5e-3;  // of runs make a trial
+
+  static RunPlan quick() { return {5, 2e-3}; }
+};
+
+// One result for each case; a case that does not compile or run has its problem instead of a time. The trials of all
+// cases take turns, so that what disturbs the machine for a while disturbs none of them alone.
+std::vector<Result> run_suite(std::span<const Case> cases, const RunPlan& plan);
+
+}  // namespace lumen::bench

@@ -1,0 +1,39 @@
+#include "bench/suite/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "lumen/base/check.h"
+
+namespace lumen::bench {
+
+namespace {
+
+constexpr double kDeviations = 3;
+constexpr double kShare = 0.02;
+
+}  // namespace
+
+double median(std::vector<double> values) {
+  CHECK(!values.empty(), "median of nothing");
+  std::sort(values.begin(), values.end());
+  const size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+Summary summarise(const std::vector<double>& values) {
+  Summary summary{median(values), 0, static_cast<int64_t>(values.size())};
+  std::vector<double> off;
+  for (const double value : values) off.push_back(std::abs(value - summary.median));
+  summary.mad = median(std::move(off));
+  return summary;
+}
+
+Change change_between(const Summary& before, const Summary& after) {
+  const double moved = after.median - before.median;
+  const double allowed = std::max(kDeviations * std::max(before.mad, after.mad), kShare * before.median);
+  if (std::abs(moved) <= allowed) return Change::none;
+  return moved > 0 ? Change::slower : Change::faster;
+}
+
+}  // namespace lumen::bench

@@ -1,0 +1,23 @@
+// What is said of repeated timings, and when one is worse than another.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace lumen::bench {
+
+// Of an even number of values, the mean of the middle two. Not of none.
+double median(std::vector<double> values);
+
+struct Summary {
+  double median = 0;
+  double mad = 0;  // median absolute deviation from the median
+  int64_t trials = 0;
+};
+Summary summarise(const std::vector<double>& values);
+
+enum class Change : uint8_t { none, slower, faster };
+// Beyond three deviations (the larger of both) and 2 % of the old median; anything less is noise.
+Change change_between(const Summary& before, const Summary& after);
+
+}  // namespace lumen::bench

@@ -1,0 +1,199 @@
+#include "lumen/runtime/program_json.h"
+
+#include <fmt/format.h>
+
+#include "lumen/codegen/element.h"
+#include "lumen/ir/text.h"
+#include "lumen/kernel/contract.h"
+
+namespace lumen {
+
+namespace {
+
+Json list(std::span<const uint32_t> numbers) { return Json(std::vector<uint32_t>(numbers.begin(), numbers.end())); }
+
+Json kernel_json(const ProgramKernel& kernel) {
+  Json steps = Json::array();
+  for (const KernelStep& step : kernel.text.steps) {
+    steps.push_back({{"name", step.name}, {"rows", step.rows.str()}, {"grain", step.grain}});
+  }
+  return {{"body", print(*kernel.body)},
+          {"schedule", kernel.schedule},
+          {"steps", steps},
+          {"faults", kernel.text.faults},
+          {"scratch", kernel.text.scratch.str()}};
+}
+
+Expected<Expr> read_expr(const std::string& text, std::span<const Expr> dims) {
+  std::string_view rest = text;
+  const ExprScope scope{[&](std::string_view name) -> std::optional<Expr> {
+                          for (const Expr& dim : dims) {
+                            if (dim.dim_name() == name) return dim;
+                          }
+                          return std::nullopt;
+                        },
+                        {}};
+  const Expr e = LUMEN_TRY(parse_expr(rest, scope));
+  if (!rest.empty()) return error(fmt::format("\"{}\" is no expression", text));
+  return e;
+}
+
+Expected<TensorType> read_type(const Json& json, std::span<const Expr> dims) {
+  const JsonMembers members(json, "value");
+  const std::string dtype_name = LUMEN_TRY(members.text("dtype"));
+  const std::optional<DType> dtype = parse_dtype(dtype_name);
+  if (!dtype) return error(fmt::format("no dtype \"{}\"", dtype_name));
+  std::vector<Expr> shape;
+  for (const Json& each : *LUMEN_TRY(members.array("shape"))) {
+    if (!each.is_string()) return members.wrong("shape", "a list of texts");
+    shape.push_back(LUMEN_TRY(read_expr(each.get<std::string>(), dims)));
+  }
+  return TensorType{*dtype, Shape(shape)};
+}
+
+Expected<ProgramKernel> read_kernel(const Json& json) {
+  const JsonMembers members(json, "kernel");
+  ProgramKernel kernel;
+  kernel.body = LUMEN_TRY(parse(LUMEN_TRY(members.text("body")), llir_ops(), "kernel"));
+  kernel.schedule = LUMEN_TRY(members.text("schedule"));
+  std::vector<Expr> dims;  // as kernels call them
+  const ElementWriter writer(*kernel.body, 0);
+  for (const Expr& dim : kernel.body->dims()) dims.push_back(writer.rename(dim));
+  for (const Json& each : *LUMEN_TRY(members.array("steps"))) {
+    const JsonMembers step(each, "step");
+    const int64_t grain = LUMEN_TRY(step.number("grain"));
+    if (grain < 1) return step.wrong("grain", "1 or more");
+    const Expr rows = LUMEN_TRY(read_expr(LUMEN_TRY(step.text("rows")), dims));
+    kernel.text.steps.push_back({LUMEN_TRY(step.text("name")), rows, grain});
+  }
+  for (const Json& each : *LUMEN_TRY(members.array("faults"))) {
+    if (!each.is_string()) return members.wrong("faults", "a list of texts");
+    kernel.text.faults.push_back(each.get<std::string>());
+  }
+  kernel.text.scratch = LUMEN_TRY(read_expr(LUMEN_TRY(members.text("scratch")), dims));
+  return kernel;
+}
+
+// Every call finds its operands, with the types that its kernel wants; every value is made once.
+Expected<void> check_calls(const Program& program) {
+  std::vector<bool> made(program.values.size(), false);
+  for (size_t k = 0; k < program.graph->inputs().size(); ++k) {
+    made[k] = true;
+    if (program.values[k] == (*program.graph)[program.graph->inputs()[k]].type) continue;
+    return error(fmt::format("value {} is not of the type of input {}", k, k));
+  }
+  for (const ProgramCall& call : program.calls) {
+    const Graph& body = *program.kernels[call.kernel].body;
+    if (call.operands.size() != body.inputs().size() || call.results.size() != body.outputs().size()) {
+      return error("a call with another number of operands or results than its kernel");
+    }
+    for (size_t k = 0; k < call.operands.size(); ++k) {
+      const bool fits = made[call.operands[k]] && program.values[call.operands[k]] == body[body.inputs()[k]].type;
+      if (!fits) return error(fmt::format("value {} is read before it is made, or as another type", call.operands[k]));
+    }
+    for (size_t k = 0; k < call.results.size(); ++k) {
+      const uint32_t value = call.results[k];
+      const bool fits = !made[value] && program.values[value] == body[body.outputs()[k].value].type;
+      if (!fits) return error(fmt::format("value {} is made twice, or as another type", value));
+      made[value] = true;
+    }
+  }
+  for (const uint32_t value : program.outputs) {
+    if (!made[value]) return error(fmt::format("value {} is an output and is never made", value));
+  }
+  return {};
+}
+
+}  // namespace
+
+const Json* JsonMembers::find(const char* name) const {
+  const auto found = json_.is_object() ? json_.find(name) : json_.end();
+  return found == json_.end() ? nullptr : &*found;
+}
+
+Diag JsonMembers::wrong(const char* name, const std::string& wanted) const {
+  return error(fmt::format("\"{}\" of the {} is not {}", name, what_, wanted));
+}
+
+Expected<const Json*> JsonMembers::array(const char* name) const {
+  const Json* found = find(name);
+  if (found == nullptr || !found->is_array()) return wrong(name, "a list");
+  return found;
+}
+
+Expected<const Json*> JsonMembers::object(const char* name) const {
+  const Json* found = find(name);
+  if (found == nullptr || !found->is_object()) return wrong(name, "an object");
+  return found;
+}
+
+Expected<std::string> JsonMembers::text(const char* name) const {
+  const Json* found = find(name);
+  if (found == nullptr || !found->is_string()) return wrong(name, "a text");
+  return found->get<std::string>();
+}
+
+Expected<int64_t> JsonMembers::number(const char* name) const {
+  const Json* found = find(name);
+  if (found == nullptr || !found->is_number_integer()) return wrong(name, "a number");
+  return found->get<int64_t>();
+}
+
+Expected<std::vector<uint32_t>> JsonMembers::numbers(const char* name, size_t end) const {
+  std::vector<uint32_t> numbers;
+  for (const Json& each : *LUMEN_TRY(array(name))) {
+    if (!each.is_number_unsigned() || each.get<uint64_t>() >= end) return wrong(name, fmt::format("below {}", end));
+    numbers.push_back(each.get<uint32_t>());
+  }
+  return numbers;
+}
+
+Json program_json(const Program& program) {
+  Json kernels = Json::array(), calls = Json::array(), values = Json::array();
+  for (const ProgramKernel& kernel : program.kernels) kernels.push_back(kernel_json(kernel));
+  for (const ProgramCall& call : program.calls) {
+    calls.push_back({{"kernel", call.kernel}, {"operands", list(call.operands)}, {"results", list(call.results)}});
+  }
+  for (const TensorType& type : program.values) {
+    Json shape = Json::array();
+    for (const Expr& dim : type.shape) shape.push_back(dim.str());
+    values.push_back({{"dtype", name(type.dtype)}, {"shape", shape}});
+  }
+  return {{"graph", print(*program.graph)},
+          {"values", values},
+          {"kernels", kernels},
+          {"calls", calls},
+          {"outputs", list(program.outputs)}};
+}
+
+Expected<Program> read_program_json(const Json& json, const Graph& whole) {
+  const JsonMembers members(json, "program");
+  Program program;
+  program.graph = LUMEN_TRY(parse(LUMEN_TRY(members.text("graph")), llir_ops(), "program"));
+  const Graph& graph = *program.graph;
+  if (graph.inputs().size() != whole.inputs().size() || graph.outputs().size() != whole.outputs().size() ||
+      graph.dims().size() != whole.dims().size()) {
+    return members.wrong("graph", "one with the inputs, outputs and dims of the file's");
+  }
+  for (const Json& each : *LUMEN_TRY(members.array("values"))) {
+    program.values.push_back(LUMEN_TRY(read_type(each, graph.dims())));
+  }
+  if (program.values.size() < graph.inputs().size()) return members.wrong("values", "as long as the inputs");
+  for (const Json& each : *LUMEN_TRY(members.array("kernels"))) {
+    program.kernels.push_back(LUMEN_TRY(read_kernel(each)));
+  }
+  for (const Json& each : *LUMEN_TRY(members.array("calls"))) {
+    const JsonMembers call(each, "call");
+    const int64_t kernel = LUMEN_TRY(call.number("kernel"));
+    if (kernel < 0 || kernel >= static_cast<int64_t>(program.kernels.size())) return call.wrong("kernel", "a kernel");
+    program.calls.push_back({static_cast<uint32_t>(kernel), LUMEN_TRY(call.numbers("operands", program.values.size())),
+                             LUMEN_TRY(call.numbers("results", program.values.size()))});
+  }
+  program.outputs = LUMEN_TRY(members.numbers("outputs", program.values.size()));
+  if (program.outputs.size() != graph.outputs().size()) return members.wrong("outputs", "as long as the graph's");
+  LUMEN_TRY(check_calls(program));
+  LUMEN_TRY(plan_program(program));
+  return program;
+}
+
+}  // namespace lumen

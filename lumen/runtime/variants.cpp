@@ -1,0 +1,146 @@
+#include "lumen/runtime/variants.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+
+#include "lumen/ir/text.h"
+#include "lumen/kernel/contract.h"
+
+namespace lumen {
+
+namespace {
+
+std::string text_of(const std::vector<DimRange>& ranges) {
+  std::vector<std::string> parts;
+  for (const DimRange& range : ranges) parts.push_back(fmt::format("{}={}-{}", range.dim, range.lo, range.hi));
+  return fmt::format("{}", fmt::join(parts, " "));
+}
+
+bool parse_number(std::string_view text, int64_t& number) {
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return !text.empty() && status == std::errc() && end == text.data() + text.size();
+}
+
+class VariantExecutable : public Executable {
+ public:
+  struct Choice {
+    std::vector<DimRange> where;
+    std::vector<std::pair<size_t, DimRange>> tests;  // by dim number
+    std::unique_ptr<Executable> executable;
+  };
+  explicit VariantExecutable(std::vector<Choice> choices, std::vector<std::string> dims)
+      : choices_(std::move(choices)), dims_(std::move(dims)), current_(choices_[0].executable.get()) {}
+
+  Expected<void> prepare(std::span<const int64_t> dims) override {
+    for (const Choice& choice : choices_) {
+      const bool fits = std::all_of(choice.tests.begin(), choice.tests.end(), [&](const auto& test) {
+        return dims[test.first] >= test.second.lo && dims[test.first] <= test.second.hi;
+      });
+      if (!fits) continue;
+      current_ = choice.executable.get();
+      current_->set_profiling(profiling_);
+      return current_->prepare(dims);
+    }
+    std::vector<std::string> given, known;
+    for (size_t k = 0; k < dims.size(); ++k) given.push_back(fmt::format("{}={}", dims_[k], dims[k]));
+    for (const Choice& choice : choices_) known.push_back(text_of(choice.where));
+    return error(fmt::format("no variant for {}; there are {}", fmt::join(given, " "), fmt::join(known, ", ")));
+  }
+  Expected<void> run(std::span<const void* const> inputs, std::span<void* const> outputs) override {
+    return current_->run(inputs, outputs);
+  }
+  void set_profiling(bool on) override {
+    profiling_ = on;
+    current_->set_profiling(on);
+  }
+  std::span<const CallTime> profile() const override { return current_->profile(); }
+
+ private:
+  std::vector<Choice> choices_;
+  std::vector<std::string> dims_;
+  Executable* current_;
+  bool profiling_ = false;
+};
+
+}  // namespace
+
+Expected<std::vector<DimRange>> parse_buckets(std::string_view text, const Graph& graph) {
+  const size_t equals = text.find('=');
+  const std::string name(text.substr(0, equals));
+  const std::optional<Expr> dim = graph.find_dim(name);
+  if (equals == std::string_view::npos || !dim) {
+    return error(fmt::format("buckets \"{}\": not DIM=N,LO-HI,… of a dim of the graph", text));
+  }
+  const auto [least, most] = dim->dim_bounds();
+  std::vector<DimRange> ranges;
+  std::istringstream parts{std::string(text.substr(equals + 1))};
+  for (std::string part; std::getline(parts, part, ',');) {
+    const size_t dash = part.find('-');
+    DimRange range{name, 0, 0};
+    const bool ok = parse_number(std::string_view(part).substr(0, dash), range.lo) &&
+                    parse_number(dash == std::string::npos ? part : std::string_view(part).substr(dash + 1), range.hi);
+    const int64_t after = ranges.empty() ? least : ranges.back().hi + 1;
+    if (!ok || range.lo > range.hi || range.lo < after || range.hi > most) {
+      return error(fmt::format("buckets \"{}\": \"{}\" is no range above those before it within {}..{}", text, part,
+                               least, most));
+    }
+    ranges.push_back(range);
+  }
+  if (ranges.empty()) return error(fmt::format("buckets \"{}\": no ranges", text));
+  return ranges;
+}
+
+std::vector<std::vector<DimRange>> combinations(const std::vector<std::vector<DimRange>>& buckets) {
+  std::vector<std::vector<DimRange>> all = {{}};
+  for (const std::vector<DimRange>& ranges : buckets) {
+    std::vector<std::vector<DimRange>> longer;
+    for (const std::vector<DimRange>& chosen : all) {
+      for (const DimRange& range : ranges) {
+        longer.push_back(chosen);
+        longer.back().push_back(range);
+      }
+    }
+    all = std::move(longer);
+  }
+  return all;
+}
+
+// Bounds are part of what a symbol is, so every expression is made anew: that is what reading the text does.
+Expected<std::shared_ptr<Graph>> restricted(const Graph& graph, const std::vector<DimRange>& ranges) {
+  std::istringstream lines(print(graph));
+  std::string text;
+  for (std::string line; std::getline(lines, line);) {
+    const size_t start = std::min(line.find_first_not_of(' '), line.size());
+    for (const DimRange& range : ranges) {
+      if (line.compare(start, range.dim.size() + 5, "dim " + range.dim + " ") != 0) continue;
+      line = line.substr(0, start) + fmt::format("dim {} {}..{}", range.dim, range.lo, range.hi);
+    }
+    text += line + "\n";
+  }
+  return parse(text, llir_ops(), "restricted graph");
+}
+
+Expected<std::unique_ptr<Executable>> make_executable(std::vector<Variant> variants, const Graph& graph) {
+  CHECK(!variants.empty());
+  if (variants.size() == 1 && variants[0].where.empty()) return cpu::make_executable(std::move(variants[0].binary));
+  std::vector<std::string> names;
+  for (const Expr& dim : graph.dims()) names.emplace_back(dim.dim_name());
+  std::vector<VariantExecutable::Choice> choices;
+  for (Variant& variant : variants) {
+    VariantExecutable::Choice choice{variant.where, {}, LUMEN_TRY(cpu::make_executable(std::move(variant.binary)))};
+    for (const DimRange& range : variant.where) {
+      const auto found = std::find(names.begin(), names.end(), range.dim);
+      if (found == names.end())
+        return error(fmt::format("a variant by \"{}\", which is no dim of the graph", range.dim));
+      choice.tests.emplace_back(static_cast<size_t>(found - names.begin()), range);
+    }
+    choices.push_back(std::move(choice));
+  }
+  return std::unique_ptr<Executable>(new VariantExecutable(std::move(choices), std::move(names)));
+}
+
+}  // namespace lumen

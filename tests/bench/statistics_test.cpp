@@ -1,0 +1,36 @@
+#include "bench/suite/statistics.h"
+
+#include <gtest/gtest.h>
+
+namespace lumen::bench {
+
+TEST(BenchStatistics, MedianAndDeviation) {
+  EXPECT_EQ(median({3}), 3);
+  EXPECT_EQ(median({5, 1, 3}), 3);
+  EXPECT_EQ(median({4, 1, 3, 2}), 2.5);
+  const Summary one = summarise({7});
+  EXPECT_EQ(one.median, 7);
+  EXPECT_EQ(one.mad, 0);
+  EXPECT_EQ(one.trials, 1);
+  // One wild value moves neither the median nor the deviation.
+  const Summary many = summarise({10, 11, 9, 10, 1000});
+  EXPECT_EQ(many.median, 10);
+  EXPECT_EQ(many.mad, 1);
+  EXPECT_EQ(many.trials, 5);
+}
+
+TEST(BenchStatistics, SlowerOnlyBeyondThreeDeviationsAndTwoPercent) {
+  const auto change = [](double before, double before_mad, double after, double after_mad) {
+    return change_between({before, before_mad, 9}, {after, after_mad, 9});
+  };
+  EXPECT_EQ(change(100, 0, 100, 0), Change::none);
+  EXPECT_EQ(change(100, 0, 102, 0), Change::none);  // no noise, but within 2 %
+  EXPECT_EQ(change(100, 0, 102.1, 0), Change::slower);
+  EXPECT_EQ(change(100, 10, 129, 1), Change::none);  // 29 %, but within three deviations of the old
+  EXPECT_EQ(change(100, 1, 129, 10), Change::none);  // and of the new
+  EXPECT_EQ(change(100, 10, 131, 1), Change::slower);
+  EXPECT_EQ(change(100, 0, 97.9, 0), Change::faster);
+  EXPECT_EQ(change(100, 1, 97.5, 0), Change::none);
+}
+
+}  // namespace lumen::bench

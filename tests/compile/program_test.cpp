@@ -1,0 +1,226 @@
+// Programs: files, faults, state, threads, and what a wrong kernel does.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "lumen/compile.h"
+#include "lumen/frontend/ops.h"
+#include "lumen/runtime/program_file.h"
+#include "lumen/search/verify.h"
+#include "tests/support/scratch_dir.h"
+
+namespace lumen {
+namespace {
+
+using tests::ScratchDir;
+
+CompileOptions quick() {
+  CompileOptions options;
+  options.measure = false;
+  options.c_flags = {"-O1", "-w"};
+  return options;
+}
+
+template <class F>
+std::string failure(const F& f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+// Softmax of [rows, 5] and the rows' sums, with the input itself as an output and one output twice.
+std::shared_ptr<Graph> sample() {
+  auto graph = std::make_shared<Graph>();
+  const Expr rows = graph->dim("rows", 0, 4096);
+  const Tensor x = graph->input("x", {rows, 5});
+  const Tensor y = softmax(x, -1);
+  y.output("y");
+  sum(x, {1}).output("sums");
+  x.output("x_again");
+  y.output("y_again");
+  return graph;
+}
+
+void expect_sample(Session& session) {
+  session.set_dim("rows", 2);
+  session.set("x", {0, 0, 0, 0, 0, 1, 2, 3, 4, 5});
+  session.execute();
+  const std::vector<float> y = session.get<float>("y");
+  EXPECT_FLOAT_EQ(y[0], 0.2F);
+  EXPECT_NEAR(y[9], 0.6364086, 1e-6);
+  EXPECT_EQ(session.get<float>("sums"), (std::vector<float>{0, 15}));
+  EXPECT_EQ(session.get<float>("x_again"), (std::vector<float>{0, 0, 0, 0, 0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(session.get<float>("y_again"), y);
+  session.set_dim("rows", 0);
+  session.set("x", std::vector<float>{});
+  session.execute();
+  EXPECT_EQ(session.get<float>("y").size(), 0u);
+  EXPECT_EQ(session.dims("y"), (std::vector<int64_t>{0, 5}));
+}
+
+TEST(Program, runs_at_every_size) {
+  Session session = compile(*sample(), quick());
+  expect_sample(session);
+  expect_sample(session);
+}
+
+TEST(ProgramFile, says_what_it_cannot_read) {
+  const ScratchDir dir;
+  const auto loaded = [&](const std::string& content) {
+    std::ofstream(dir / "p.lumen", std::ios::binary) << content;
+    const std::string text = failure([&] { load_program(dir / "p.lumen"); });
+    return text.substr(text.find("p.lumen") + 9);
+  };
+  const Compiled compiled = compile_for_cpu(*sample(), quick());
+  const std::string good = program_text(*compiled.graph, compiled.variants);
+  EXPECT_EQ(loaded("something else"), "not a Lumen program");
+  EXPECT_EQ(loaded("lumen-program 9 1 1 0\nab"),
+            "a program of version 9; this Lumen reads version 1: compile it again");
+  EXPECT_EQ(loaded(good.substr(0, good.size() - 1)), "cut off, or not as it was written");
+  EXPECT_EQ(loaded(good.substr(0, 20)), "cut off, or not as it was written");
+  std::string damaged = good;
+  damaged[damaged.size() / 2] ^= 1;
+  EXPECT_EQ(loaded(damaged), "damaged: its checksum does not fit");
+  EXPECT_NE(failure([&] { load_program(dir / "none.lumen"); }).find("No such file"), std::string::npos);
+
+  cpu::CpuFeatures small;
+  small.model = "a small one";
+  const Expected<LoadedProgram> refused = parse_program(good, "p.lumen", small);
+  if (!compiled.variants[0].binary.target.avx2) GTEST_SKIP() << "this machine has nothing that a small one lacks";
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.diag().str(),
+            "p.lumen: made for a processor with avx2, which this one (a small one) has not; compile it again here");
+}
+
+TEST(ProgramFile, runs_as_what_was_saved) {
+  const ScratchDir dir;
+  const Compiled compiled = compile_for_cpu(*sample(), quick());
+  save_program(dir / "p.lumen", *compiled.graph, compiled.variants);
+  EXPECT_TRUE(is_program_file(dir / "p.lumen"));
+  Session session = load_program(dir / "p.lumen");
+  expect_sample(session);
+  EXPECT_EQ(program_text(*compiled.graph, compiled.variants), program_text(*compiled.graph, compiled.variants));
+}
+
+TEST(Program, is_the_same_every_time) {
+  const auto text = [] {
+    const Compiled compiled = compile_for_cpu(*sample(), quick());
+    return program_text(*compiled.graph, compiled.variants);
+  };
+  EXPECT_EQ(text(), text());
+}
+
+TEST(Buckets, are_refused_when_they_make_no_sense) {
+  const std::shared_ptr<Graph> graph = sample();
+  const auto refused = [&](const char* text) { return parse_buckets(text, *graph).diag().str(); };
+  EXPECT_EQ(refused("seq=1"), "buckets \"seq=1\": not DIM=N,LO-HI,… of a dim of the graph");
+  EXPECT_EQ(refused("rows=5-2"), "buckets \"rows=5-2\": \"5-2\" is no range above those before it within 0..4096");
+  EXPECT_NE(refused("rows=1-4,4-8").find("\"4-8\" is no range"), std::string::npos);
+  EXPECT_NE(refused("rows=1-5000").find("\"1-5000\" is no range"), std::string::npos);
+  EXPECT_NE(refused("rows=1,x").find("\"x\" is no range"), std::string::npos);
+  EXPECT_EQ(refused("rows="), "buckets \"rows=\": no ranges");
+}
+
+TEST(Buckets, each_have_a_program) {
+  CompileOptions options = quick();
+  options.buckets = {"rows=1,2-64,65-100"};
+  const ScratchDir dir;
+  const Compiled compiled = compile_for_cpu(*sample(), options);
+  ASSERT_EQ(compiled.variants.size(), 3u);
+  save_program(dir / "p.lumen", *compiled.graph, compiled.variants);
+  std::vector<Session> sessions;
+  sessions.push_back(make_session(compiled));
+  sessions.push_back(load_program(dir / "p.lumen"));
+  for (Session& session : sessions) {
+    for (const int64_t rows : {1, 2, 64, 65, 100, 7}) {
+      session.set_dim("rows", rows);
+      session.set("x", std::vector<float>(static_cast<size_t>(rows) * 5, 2));
+      session.execute();
+      EXPECT_EQ(session.get<float>("sums"), std::vector<float>(static_cast<size_t>(rows), 10));
+    }
+    session.set_dim("rows", 101);
+    session.set("x", std::vector<float>(505, 2));
+    EXPECT_EQ(failure([&] { session.execute(); }),
+              "no variant for rows=101; there are rows=1-1, rows=2-64, rows=65-100");
+    EXPECT_EQ(session.get<float>("sums").size(), 7u);
+  }
+}
+
+TEST(Program, keeps_state_and_says_why_it_failed) {
+  auto graph = std::make_shared<Graph>();
+  const Tensor total = graph->input("total", {2}, i32, InputKind::state);
+  const Tensor divisor = graph->input("divisor", {2}, i32);
+  const Tensor next = floor_divide(total, divisor) + 7;
+  next.output("next", total);
+  Session session = compile(*graph, quick());
+  session.set("divisor", {1, 2});
+  session.execute();
+  session.execute();
+  EXPECT_EQ(session.get<int>("next"), (std::vector<int>{14, 10}));
+  session.set("divisor", {1, 0});
+  EXPECT_EQ(failure([&] { session.execute(); }), "[Div] integer division by zero: 10 by 0 in i32");
+  EXPECT_EQ(session.get<int>("next"), (std::vector<int>{14, 10}));
+  session.set("divisor", {1, 1});
+  session.execute();
+  EXPECT_EQ(session.get<int>("next"), (std::vector<int>{21, 17}));
+  EXPECT_EQ(failure([&] { session.bind("total", nullptr, {2}); }),
+            "input \"total\" is state that output \"next\" updates: it cannot be bound");
+}
+
+TEST(Program, reads_bound_inputs_where_they_are) {
+  auto graph = std::make_shared<Graph>();
+  (graph->input("x", {graph->dim("n", 1, 100)}) * 2.0).output("y");
+  Session session = compile(*graph, quick());
+  std::vector<float> x = {1, 2, 3};
+  session.bind("x", x.data(), {3});
+  session.execute();
+  EXPECT_EQ(session.get<float>("y"), (std::vector<float>{2, 4, 6}));
+  x[1] = 10;
+  session.execute();
+  EXPECT_EQ(session.get<float>("y"), (std::vector<float>{2, 20, 6}));
+  EXPECT_NE(failure([&] { session.bind("x", x.data(), {101}); }).find("outside 1..100"), std::string::npos);
+}
+
+TEST(Program, tells_when_its_kernels_ran) {
+  Session session = compile(*sample(), quick());
+  session.set_profiling(true);
+  session.set_dim("rows", 3);
+  session.set("x", std::vector<float>(15, 1));
+  session.execute();
+  ASSERT_FALSE(session.profile().empty());
+  for (const CallTime& call : session.profile()) {
+    EXPECT_GT(call.start, 0);
+    EXPECT_GE(call.seconds, 0);
+    EXPECT_EQ(call.schedule, "fold");
+  }
+}
+
+TEST(Verify, names_a_kernel_that_is_wrong) {
+  const std::shared_ptr<Graph> graph = sample();
+  CompileOptions options = quick();
+  options.verify = false;
+  const Compiled compiled = compile_for_cpu(*graph, options);
+  const cpu::Compiler compiler = cpu::Compiler::find().value();
+  EXPECT_TRUE(search::verify(compiled.graph, compiled.variants[0].binary, compiler).ok());
+  std::vector<Program> programs = {compiled.variants[0].binary.program};
+  std::string& text = programs[0].kernels[0].text.text;
+  const size_t at = text.find("exp2");
+  ASSERT_NE(at, std::string::npos) << text;
+  text.replace(at, 4, "log2");
+  const cpu::Binary wrong = std::move(cpu::build(std::move(programs), compiler).value()[0]);
+  const Expected<void> found = search::verify(compiled.graph, wrong, compiler);
+  ASSERT_FALSE(found.ok());
+  EXPECT_NE(found.diag().str().find("does not compute the graph"), std::string::npos) << found.diag().str();
+  const std::string note = found.diag().notes.at(0);
+  EXPECT_EQ(note.substr(0, 10), "the kernel") << note;
+  const std::string file = note.substr(note.find("is in ") + 6);
+  EXPECT_TRUE(std::filesystem::exists(file)) << file;
+  std::filesystem::remove_all(std::filesystem::path(file).parent_path());
+}
+
+}  // namespace
+}  // namespace lumen
