@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "lumen/codegen/attention_pack.h"
 #include "lumen/codegen/attention_rows.h"
 #include "lumen/codegen/attention_sharers.h"
 #include "lumen/codegen/attention_skip.h"
-#include "lumen/codegen/contract_pack.h"
 
 namespace lumen {
 
@@ -24,6 +24,7 @@ class DirectPrinter {
     depth_ = *form.first.extent(Role::summed).constant();
     features_ = *form.second.extent(Role::column).constant();
     parts_ = ceil_div(form.keys(), s_.keys);
+    if (target.avx512_bf16 && target.vector_bytes == 64 && depth_ % 32 == 0) find_pairs();
   }
 
   Expected<KernelText> print() {
@@ -44,16 +45,21 @@ class DirectPrinter {
   // Maxima, totals and sums.
   int64_t part_size() const { return rows_ * (features_ + kTotals + 1); }
 
+  // Keys of bf16 that lie along their depth are multiplied two by two, as they are.
+  void find_pairs() {
+    const std::optional<NarrowFactor> queries = narrow_factor(form_.first, form_.first.rows);
+    const std::optional<NarrowFactor> keys = narrow_factor(form_.first, form_.first.columns[0]);
+    if (!queries || queries->dtype != bf16 || !keys || keys->dtype != bf16) return;
+    pairs_ = held_factor(form_.first, form_.first.columns[0], Role::column, true).plain;
+    if (pairs_ && pairs_->summed != Expr(1)) pairs_.reset();
+  }
+
+  std::string_view query_type() const { return pairs_ ? "uint16_t" : "float"; }
+
   Expected<std::string> queries(KernelText& kernel) const {
-    Packing p;
-    p.function = name_ + "_queries";
-    p.graph = form_.graph.get();
-    p.factor = form_.first.rows;
-    p.lane = Role::row;
-    p.lanes = rows_;
-    p.type = "float";
-    p.depth = p.multiple = std::max<int64_t>(depth_, 1);
-    return print_packing(form_.first, p, kernel.faults);
+    AttentionPacking packing{vector_types(f32), target_.vector_bytes, pairs_.has_value(), rows_};
+    packing.types.packed = query_type();
+    return print_query_packing(form_, name_ + "_queries", packing, rows_, kernel.faults);
   }
 
   int64_t lanes() const { return target_.vector_bytes / 4; }
@@ -82,6 +88,26 @@ class DirectPrinter {
     return text + fmt::format("  *({0}_v*)to = x{1}_0;\n}}\n", name_, stage);
   }
 
+  // One key with every row: two products to a lane.
+  std::string pair_products() const {
+    const std::pair<Expr, Expr> start[] = {{Expr::index(3, depth_), 0}};
+    std::string text = fmt::format("      const uint16_t* const k = a{} + {};\n", pairs_->input,
+                                   print_c(substitute(pairs_->index, start)).text);
+    std::string add, put;
+    for (int64_t r = 0; r < rows_; ++r) {
+      text += fmt::format("      {}_v p{} = {{0}};\n", name_, r);
+      add += fmt::format(
+          "        __asm__(\"vdpbf16ps %2, %1, %0\" : \"+v\"(p{0}) : \"v\"(*(const {1}_v*)(q + {2} + i3)), "
+          "\"v\"(x));\n",
+          r, name_, r * depth_);
+      put += fmt::format("      *({0}_v*)&parts[{1}][u][0] = p{1};\n", name_, r);
+    }
+    return text + fmt::format(
+                      "      for (int64_t i3 = 0; i3 < {}; i3 += 32) {{\n        const {}_v x = *(const {}_v*)(k + "
+                      "i3);\n{}      }}\n{}",
+                      depth_, name_, name_, add, put);
+  }
+
   // Every row with as many keys at a time as a vector has lanes. The last ones are computed again to fill it up. Two
   // vectors of sums, so that elements half as wide are read a whole vector at a time.
   Expected<std::string> dots(KernelText& kernel) const {
@@ -97,21 +123,22 @@ class DirectPrinter {
       put += fmt::format("      LUMEN_ELEMENTS(l, {0}) parts[{1}][u][l] = p{1}[l] + p{1}[l + {0}];\n", n, r);
       gather += fmt::format("    {}_across(&parts[{}][0][0], s + {} + j);\n", name_, r, r * s_.keys);
     }
-    std::string loops;
+    std::string loops = pairs_ ? pair_products() : fmt::format("      float {};\n", start);
     for (const char* loop : {"LUMEN_FULL", "LUMEN_REST"}) {
+      if (pairs_) break;
       loops += fmt::format("      {}(b, l, {}, 0, {}) {{\n        const int64_t i3 = b + l;\n{}{}      }}\n", loop,
                            2 * n, depth_, writer.text(), add);
     }
     return fmt::format(
         "{across}static __attribute__((noinline)) int64_t {f}_dots({arguments}, int64_t first, int64_t count, "
-        "const float* LUMEN_RESTRICT q, float* LUMEN_RESTRICT s) {{\n{names}  int64_t fault = 0;\n"
+        "const {Q}* LUMEN_RESTRICT q, float* LUMEN_RESTRICT s) {{\n{names}  int64_t fault = 0;\n"
         "  float parts[{rows}][{n}][{n}] __attribute__((aligned(64)));\n"
         "  for (int64_t j = 0; j < count; j += {n}) {{\n    for (int64_t u = 0; u < {n}; ++u) {{\n"
-        "      const int64_t i2 = first + (j + u < count ? j + u : count - 1);\n      float {start};\n{loops}{put}"
+        "      const int64_t i2 = first + (j + u < count ? j + u : count - 1);\n{loops}{put}"
         "    }}\n{gather}  }}\n  return fault;\n}}\n",
         fmt::arg("across", across()), fmt::arg("f", name_), fmt::arg("arguments", kArguments),
-        fmt::arg("names", kernel_names(body_)), fmt::arg("rows", rows_), fmt::arg("n", n), fmt::arg("start", start),
-        fmt::arg("loops", loops), fmt::arg("put", put), fmt::arg("gather", gather));
+        fmt::arg("names", kernel_names(body_)), fmt::arg("rows", rows_), fmt::arg("n", n), fmt::arg("loops", loops),
+        fmt::arg("put", pairs_ ? "" : put), fmt::arg("Q", query_type()), fmt::arg("gather", gather));
   }
 
   // Several values at a time, so that sums are not stored and loaded for each.
@@ -148,8 +175,8 @@ class DirectPrinter {
   std::string part_step() const {
     return fmt::format(
         "LUMEN_KERNEL({f}_parts) {{\n{names}  int64_t fault = 0;\n"
-        "  float q[{q}] __attribute__((aligned(64))), s[{s}] __attribute__((aligned(64)));\n"
-        "  float t[{keys}] __attribute__((aligned(64)));\n"
+        "  {Q} q[{q}] __attribute__((aligned(64)));\n"
+        "  float s[{s}] __attribute__((aligned(64))), t[{keys}] __attribute__((aligned(64)));\n"
         "  int64_t held = -1;\n"
         "  LUMEN_ROWS(row) {{\n"
         "    const int64_t i0 = row / {parts}, k0 = row % {parts} * {keys};\n"
@@ -170,7 +197,7 @@ class DirectPrinter {
         "total + r * {L});\n    }}\n"
         "    fault |= {f}_sums(in, out, dims, i0, k0, count, s, sums);\n"
         "  }}\n  LUMEN_RETURN;\n}}\n",
-        fmt::arg("f", name_), fmt::arg("names", kernel_names(body_)),
+        fmt::arg("f", name_), fmt::arg("names", kernel_names(body_)), fmt::arg("Q", query_type()),
         fmt::arg("q", std::max<int64_t>(1, rows_ * depth_)), fmt::arg("s", rows_ * s_.keys), fmt::arg("keys", s_.keys),
         fmt::arg("parts", number(parts_)), fmt::arg("rows", rows_), fmt::arg("K", number(form_.keys())),
         fmt::arg("scratch", body_.outputs().size()), fmt::arg("size", part_size()), fmt::arg("L", kTotals),
@@ -179,7 +206,7 @@ class DirectPrinter {
 
   std::string combine_step() const {
     return fmt::format(
-        "LUMEN_KERNEL({f}) {{\n{names}  int64_t fault = 0;\n  float all[{room}];\n"
+        "LUMEN_KERNEL({f}) {{\n{names}  int64_t fault = 0;\n  float all[{room}];\n{whole}"
         "  LUMEN_ROWS(i0) for (int64_t r = 0; r < {rows}; ++r) {{\n"
         "    const float* const parts = (const float*)out[{scratch}] + i0 * {parts} * {size};\n"
         "    float m = -lumen_inf_f32(), total[{L}] = {{0}};\n"
@@ -196,7 +223,10 @@ class DirectPrinter {
         fmt::arg("f", name_), fmt::arg("names", kernel_names(body_)), fmt::arg("rows", rows_),
         fmt::arg("room", std::max<int64_t>(1, features_)), fmt::arg("scratch", body_.outputs().size()),
         fmt::arg("parts", number(parts_)), fmt::arg("size", part_size()), fmt::arg("F", features_),
-        fmt::arg("a", form_.steepness), fmt::arg("L", kTotals));
+        fmt::arg("a", form_.steepness), fmt::arg("L", kTotals),
+        fmt::arg("whole", grain_of(body_) == 1
+                              ? ""
+                              : fmt::format("  begin = 0, end = end > 0 ? {} : 0;\n", number(form_.batch()))));
   }
 
   const Graph& body_;
@@ -206,6 +236,7 @@ class DirectPrinter {
   const Target& target_;
   int64_t rows_ = 0, depth_ = 0, features_ = 0;
   Expr parts_;
+  std::optional<PlainFactor> pairs_;  // the keys, when products are made in pairs
 };
 
 }  // namespace

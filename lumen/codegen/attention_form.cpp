@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lumen/codegen/attention_outside.h"
 #include "lumen/codegen/attention_sharers.h"
 #include "lumen/hlir/reduce.h"
 #include "lumen/hlir/unary.h"
@@ -33,7 +34,7 @@ NodeId add_view(Graph& graph, const View& view, NodeId operand) {
 
 class Recogniser {
  public:
-  explicit Recogniser(const Graph& body) { form_.graph = clone(body); }
+  explicit Recogniser(const Graph& body) { form_.graph = with_row_factors_outside(body); }
 
   Expected<AttentionForm> run() {
     LUMEN_TRY(find_ops());
@@ -203,6 +204,9 @@ class Recogniser {
     }
     form_.at_most_one = form.terms.size() == scores.terms.size() + 1 &&
                         std::abs(form.constant - a * scores.constant) <= kSameFactor * std::abs(form.constant);
+    if (scores.terms.size() == 1 && scores.terms.begin()->first == form_.product && scores.constant == 0) {
+      form_.scale = scores.terms.begin()->second;
+    }
     if (fits) return {};
     return error("the weights of attention are not Exp2 of a multiple of the scores less their maximum");
   }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "lumen/codegen/attention_walk.h"
@@ -26,6 +27,7 @@ struct AttentionForm {
   std::optional<Element> total;  // l
   Element result;                // Contract(e, v)
   double steepness = 0;          // a
+  std::optional<double> scale;   // s is so many times the product, and nothing else
   bool at_most_one = false;      // weights are: their exponent is a*(s - m) and nothing else
   Expr sharers = 1;              // so many batches in a row read the same keys and values
 

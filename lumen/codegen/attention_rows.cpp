@@ -23,8 +23,8 @@ void open_elements(ElementWriter& writer, const std::string& head, Expr variable
 
 }  // namespace
 
-// As lumen_exp2_f32, without what only numbers above 1 and below the normal range need. The rough polynomial is the
-// best of its degree, to 2.6e-6: bf16 has no more than 8 bits.
+// As lumen_exp2_f32, without what only numbers above 1 and below the normal range need: 2^-127 has the bits of 0. The
+// rough polynomial is the best of its degree, to 2.6e-6: bf16 has no more than 8 bits.
 std::string print_weight_exp2(const std::string& name, bool rough) {
   const std::vector<const char*> polynomial =
       rough ? std::vector{"0.00957010059f", "0.0559178602f", "0.240247449f", "0.693121815f", "0.999999261f"}
@@ -37,15 +37,13 @@ std::string print_weight_exp2(const std::string& name, bool rough) {
                           "1.0f"};
   std::string text = fmt::format(
       "LUMEN_FN float {}_exp2(float x) {{\n"
-      "  const float c = x < -126.0f ? -126.0f : x;\n"
+      "  const float c = x < -127.0f ? -127.0f : x;\n"
       "  const float shifted = c + 12582912.0f;\n"
       "  const float f = c - (shifted - 12582912.0f);\n"
       "  float p = {};\n",
       name, polynomial[0]);
   for (size_t k = 1; k < polynomial.size(); ++k) text += fmt::format("  p = lumen_fma_f32(p, f, {});\n", polynomial[k]);
-  return text +
-         "  const float y = p * lumen_from_bits_f32((lumen_bits_f32(shifted) << 23) + 0x3f800000u);\n"
-         "  return x < -126.0f ? 0.0f : y;\n}\n";
+  return text + "  return p * lumen_from_bits_f32((lumen_bits_f32(shifted) << 23) + 0x3f800000u);\n}\n";
 }
 
 namespace {
@@ -128,12 +126,21 @@ class WeighPrinter {
       writer_.line("const float y = t[j];");
       writer_.know(form_.scores.node, form_.scores.at, "y");
     }
-    const NodeId exponent = (*form_.graph)[form_.weights.node].operands[0];
     const std::string exp2 = form_.at_most_one ? name_ + "_exp2" : "lumen_exp2_f32";
-    writer_.line(fmt::format("const float e = {}({});", exp2, writer_.value(exponent, form_.weights.at)));
+    writer_.line(fmt::format("const float e = {}({});", exp2, exponent()));
     // Not negative: rounding needs no care for signs.
     writer_.line(plan_.narrow ? "w[j] = (uint16_t)((lumen_bits_f32(e) + 0x8000u) >> 16);" : "w[j] = e;");
     writer_.line("more[l] += e;");
+  }
+
+  // Weights of bf16 let a scale before the exponent and one in it be one.
+  std::string exponent() {
+    if (plan_.narrow && form_.scale && form_.at_most_one) {
+      const double both = *form_.scale * form_.steepness;
+      return fmt::format("lumen_fma_f32(x, {:.9g}f, used * {:.9g}f)", both, -form_.steepness);
+    }
+    const NodeId exponent = (*form_.graph)[form_.weights.node].operands[0];
+    return writer_.value(exponent, form_.weights.at);
   }
 
   const AttentionForm& form_;

@@ -110,11 +110,11 @@ Expected<std::vector<AttentionSchedule>> attention_schedules(const Graph& body, 
   }
   std::vector<AttentionSchedule> candidates;
   if (fits_matrix_unit(form, target)) {
-    for (const auto& [rows, keys] : {std::pair{64, 256}, std::pair{32, 512}}) {
+    for (const auto& [rows, keys] : {std::pair{32, 512}, std::pair{64, 512}, std::pair{32, 1024}}) {
       candidates.push_back(matrix_schedule(form, rows, keys));
     }
   }
-  for (const auto& [rows, keys] : {std::pair{56, 128}, std::pair{28, 256}}) {
+  for (const auto& [rows, keys] : {std::pair{28, 256}, std::pair{14, 512}, std::pair{56, 256}}) {
     candidates.push_back(vector_schedule(form, target, rows, keys));
   }
   for (const AttentionSchedule& schedule : candidates) {

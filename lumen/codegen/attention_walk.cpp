@@ -80,7 +80,7 @@ class Linearise {
   bool add_multiple(const Element& here, double factor) {
     const Node& node = graph_[here.node];
     if (!node.is<hlir::Mul>()) return false;
-    for (const size_t k : {0, 1}) {
+    for (const size_t k : {size_t{0}, size_t{1}}) {
       const std::optional<double> constant = constant_of(graph_, node.operands[k]);
       if (!constant) continue;
       add({node.operands[1 - k], here.at}, factor * *constant);

@@ -10,6 +10,7 @@ namespace {
 // LUMEN_ROWS(row)                          the rows of this call
 // LUMEN_ELEMENTS(i, count)                 independent elements
 // LUMEN_RANGE(i, first, end)               the same, from `first` on
+// LUMEN_FOLD(i, count, clauses)            elements that are added to what OpenMP's reduction clauses name
 // LUMEN_IN_ORDER(i, first, end)            elements that share bytes with their neighbours
 // LUMEN_ORDERED_ROWS(i)                    rows that are elements, and share bytes in groups of 8
 // LUMEN_FULL(b, l, lanes, first, end)      elements b + l, each with lane l of an accumulator: whole groups of lanes
@@ -27,6 +28,8 @@ const char* const kC = R"C(
 #endif
 #define LUMEN_ROWS(row) for (int64_t row = begin; row < end; ++row)
 #define LUMEN_ELEMENTS(i, count) LUMEN_VECTOR for (int64_t i = 0; i < (count); ++i)
+#define LUMEN_PRAGMA(text) _Pragma(#text)
+#define LUMEN_FOLD(i, count, clauses) LUMEN_PRAGMA(omp simd clauses) for (int64_t i = 0; i < (count); ++i)
 #define LUMEN_ELEMENT_ROWS(i) LUMEN_VECTOR for (int64_t i = begin; i < end; ++i)
 #define LUMEN_ORDERED_ROWS(i) for (int64_t i = begin; i < end; ++i)
 #define LUMEN_RANGE(i, first, last) LUMEN_VECTOR for (int64_t i = (first); i < (last); ++i)
@@ -55,6 +58,7 @@ const char* const kCuda = R"C(
 #define LUMEN_VECTOR
 #define LUMEN_ROWS(row) for (int64_t row = begin + blockIdx.x; row < end; row += gridDim.x)
 #define LUMEN_ELEMENTS(i, count) for (int64_t i = threadIdx.x; i < (count); i += blockDim.x)
+#define LUMEN_FOLD(i, count, clauses) LUMEN_ELEMENTS(i, count)
 #define LUMEN_ELEMENT_ROWS(i)                                              \
   for (int64_t i = begin + (int64_t)blockIdx.x * blockDim.x + threadIdx.x; \
        i < end; i += (int64_t)gridDim.x * blockDim.x)
