@@ -40,8 +40,6 @@ const char* const kC = R"C(
 #define LUMEN_REST(b, l, lanes, first, last)                                                                   \
   for (int64_t b = (last) - ((last) - (first)) % (lanes), l##_count = (last) - b; l##_count > 0; l##_count = 0) \
     LUMEN_VECTOR for (int64_t l = 0; l < l##_count; ++l)
-#define LUMEN_PRAGMA(text) _Pragma(#text)
-#define LUMEN_FOLD(i, count, clauses) LUMEN_PRAGMA(omp simd clauses) for (int64_t i = 0; i < (count); ++i)
 #define LUMEN_COMBINE(function, x, lanes) lumen_lanes_##function(x, lanes)
 #define LUMEN_LANES(lanes) (lanes)
 #define LUMEN_ROW_BUFFER(type, name, count) type name[count]
