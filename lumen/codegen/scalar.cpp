@@ -16,7 +16,7 @@ constexpr double kAll = std::numeric_limits<double>::infinity();
 constexpr std::array kFunctions = {
     ScalarFunction{"exp2", 1, 1.25, 1.25, kAll, kAll, true, "denormal results are rounded, not flushed"},
     ScalarFunction{"log2", 1, 2, 1, kAll, kAll, true, "-inf at 0, NaN below"},
-    ScalarFunction{"sin", 1, 0.75, 2.5, kAll, 1e8, true, "NaN at infinities; f64 beyond 1e8 stays in [-1, 1]"},
+    ScalarFunction{"sin", 1, 0.75, 2.5, kAll, kAll, true, "NaN at infinities"},
     ScalarFunction{"sqrt", 1, 0.5, 0.5, kAll, kAll, true, "NaN below 0, -0 at -0"},
     ScalarFunction{"recip", 1, 0.5, 0.5, kAll, kAll, true, "an infinity with x's sign at 0"},
     ScalarFunction{"floor", 1, 0, 0, kAll, kAll, true, "-0, infinities and NaN stay"},
