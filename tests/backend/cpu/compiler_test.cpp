@@ -62,8 +62,8 @@ TEST(FindCompiler, says_what_was_tried) {
   const auto none = Compiler::find(search, cpu(), nullptr);
   ASSERT_FALSE(none.ok());
   EXPECT_EQ(none.diag().str(), "[cpu] no C compiler found: tried gcc, clang, cc in PATH=\"" + search.path +
-                                   "\"; install one or set LUMEN_CC\n  note: clang: no such program\n"
-                                   "  note: gcc: no such program\n  note: cc: no such program");
+                                   "\"; install one or set LUMEN_CC\n  note: gcc: no such program\n"
+                                   "  note: clang: no such program\n  note: cc: no such program");
   search.cc = "/no/such/cc";
   EXPECT_EQ(Compiler::find(search, cpu(), nullptr).diag().str(),
             "[cpu] no C compiler found: LUMEN_CC is \"/no/such/cc\"\n  note: /no/such/cc: no such program");
