@@ -65,7 +65,7 @@ ThreadPool::ThreadPool(int threads) {
 }
 
 ThreadPool::~ThreadPool() {
-  stop_ = true;
+  stop_.store(true, std::memory_order_relaxed);
   round_.fetch_add(1, std::memory_order_release);
   round_.notify_all();
   for (std::thread& worker : workers_) worker.join();
@@ -99,7 +99,9 @@ void ThreadPool::run_range(int64_t pieces, Job job) {
 bool ThreadPool::take(int thread, uint32_t round) {
   std::atomic<uint32_t>& begun = begun_[static_cast<size_t>(thread)].round;
   uint32_t before = begun.load(std::memory_order_relaxed);
-  return before != round && begun.compare_exchange_strong(before, round, std::memory_order_acq_rel);
+  // A thread that wakes late may ask for a round that is long over; rounds are counted modulo 2^32.
+  const bool open = static_cast<int32_t>(round - before) > 0;
+  return open && begun.compare_exchange_strong(before, round, std::memory_order_acq_rel);
 }
 
 void ThreadPool::do_share(int thread) const {
@@ -117,7 +119,7 @@ void ThreadPool::serve(int thread) {
   for (uint32_t seen = 0;;) {
     wait_for_change(round_, seen, spin_);
     seen = round_.load(std::memory_order_acquire);
-    if (stop_) return;
+    if (stop_.load(std::memory_order_relaxed)) return;
     if (!take(thread, seen)) continue;
     do_share(thread);
     if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) busy_.notify_one();

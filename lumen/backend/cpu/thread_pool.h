@@ -66,7 +66,7 @@ class ThreadPool {
   Job job_;
   int64_t pieces_ = 0;
   int sharers_ = 1;  // threads of this round, at most one per piece
-  bool stop_ = false;
+  std::atomic<bool> stop_ = false;
   bool spin_ = true;
   alignas(64) std::atomic<uint32_t> round_ = 0;
   alignas(64) std::atomic<uint32_t> busy_ = 0;  // workers that have not finished this round
