@@ -8,17 +8,14 @@
 #include "lumen/codegen/attention_rows.h"
 #include "lumen/codegen/attention_skip.h"
 #include "lumen/codegen/contract_types.h"
+#include "lumen/codegen/schedule_text.h"
 
 namespace lumen {
 
 namespace {
 
-std::string number(Expr e) { return "(int64_t)(" + print_c(e).text + ")"; }
-
 constexpr int64_t kStackBytes = 2 << 20;
 constexpr int64_t kApart = 16;  // rows of scores whose addresses differ by a power of two share lines of the cache
-
-int64_t round_up(int64_t x, int64_t to) { return (x + to - 1) / to * to; }
 
 // Keys and values are packed once for all rows; then each block of rows runs over the blocks of keys.
 class AttentionPrinter {

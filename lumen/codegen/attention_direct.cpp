@@ -13,8 +13,6 @@ namespace {
 
 constexpr const char* kArguments = "const void* const* in, void* const* out, const int64_t* dims, int64_t i0";
 
-std::string number(Expr e) { return "(int64_t)(" + print_c(e).text + ")"; }
-
 class DirectPrinter {
  public:
   DirectPrinter(const Graph& body, const AttentionForm& form, std::string name, const AttentionSchedule& schedule,

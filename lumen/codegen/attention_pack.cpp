@@ -55,9 +55,8 @@ Expected<std::string> print_pairs(const AttentionForm& form, const std::string& 
       "    for (int64_t l = count; l < {P}; ++l) put[l] = 0;\n  }}\n"
       "  return {number};\n}}\n",
       fmt::arg("f", function), fmt::arg("names", kernel_names(*held.graph)), fmt::arg("P", lanes),
-      fmt::arg("columns", "(int64_t)(" + print_c(form.second.extent(Role::column)).text + ")"),
-      fmt::arg("low", part("low", "k")), fmt::arg("high", part("high", "last")),
-      fmt::arg("number", fault_number(faults.size())));
+      fmt::arg("columns", number(form.second.extent(Role::column))), fmt::arg("low", part("low", "k")),
+      fmt::arg("high", part("high", "last")), fmt::arg("number", fault_number(faults.size())));
   faults.insert(faults.end(), writer.faults().begin(), writer.faults().end());
   return text;
 }

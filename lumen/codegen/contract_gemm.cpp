@@ -11,8 +11,6 @@ namespace lumen {
 
 namespace {
 
-std::string number(Expr e) { return "(int64_t)(" + print_c(e).text + ")"; }
-
 constexpr const char* kParameters = "in, out, dims";
 
 class GemmPrinter {

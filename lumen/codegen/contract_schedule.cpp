@@ -2,80 +2,38 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "lumen/codegen/contract.h"
 #include "lumen/codegen/contract_types.h"
+#include "lumen/codegen/schedule_text.h"
 
 namespace lumen {
 
 namespace {
 
-constexpr std::array kMethods = {std::pair{ContractMethod::gemm, std::string_view("gemm")},
-                                 std::pair{ContractMethod::amx, std::string_view("amx")},
-                                 std::pair{ContractMethod::dot, std::string_view("dot")},
-                                 std::pair{ContractMethod::sweep, std::string_view("sweep")}};
+constexpr MethodWords<ContractMethod, 4> kMethods = {std::pair{ContractMethod::gemm, std::string_view("gemm")},
+                                                     std::pair{ContractMethod::amx, std::string_view("amx")},
+                                                     std::pair{ContractMethod::dot, std::string_view("dot")},
+                                                     std::pair{ContractMethod::sweep, std::string_view("sweep")}};
 
-constexpr std::array kSizes = {std::pair{std::string_view("mr"), &ContractSchedule::mr},
-                               std::pair{std::string_view("nr"), &ContractSchedule::nr},
-                               std::pair{std::string_view("kc"), &ContractSchedule::kc},
-                               std::pair{std::string_view("mc"), &ContractSchedule::mc},
-                               std::pair{std::string_view("nc"), &ContractSchedule::nc},
-                               std::pair{std::string_view("direct"), &ContractSchedule::direct},
-                               std::pair{std::string_view("own"), &ContractSchedule::own},
-                               std::pair{std::string_view("swap"), &ContractSchedule::swap}};
-
-std::string_view next_word(std::string_view& text) {
-  const std::string_view word = text.substr(0, text.find(' '));
-  text.remove_prefix(std::min(text.size(), word.size() + 1));
-  return word;
-}
+constexpr SizeNames<ContractSchedule, 8> kSizes = {std::pair{std::string_view("mr"), &ContractSchedule::mr},
+                                                   std::pair{std::string_view("nr"), &ContractSchedule::nr},
+                                                   std::pair{std::string_view("kc"), &ContractSchedule::kc},
+                                                   std::pair{std::string_view("mc"), &ContractSchedule::mc},
+                                                   std::pair{std::string_view("nc"), &ContractSchedule::nc},
+                                                   std::pair{std::string_view("direct"), &ContractSchedule::direct},
+                                                   std::pair{std::string_view("own"), &ContractSchedule::own},
+                                                   std::pair{std::string_view("swap"), &ContractSchedule::swap}};
 
 }  // namespace
 
-std::string ContractSchedule::str() const {
-  std::string text;
-  for (const auto& [value, word] : kMethods) {
-    if (value == method) text = word;
-  }
-  for (const auto& [word, size] : kSizes) {
-    if (this->*size != 0) text += fmt::format(" {}={}", word, this->*size);
-  }
-  return text;
-}
+std::string ContractSchedule::str() const { return schedule_text(*this, kMethods, kSizes); }
 
 Expected<ContractSchedule> ContractSchedule::parse(std::string_view text) {
-  const std::string_view whole = text;
-  const auto refuse = [&](std::string_view word) {
-    return error(fmt::format("\"{}\" in the schedule \"{}\" of a Contract", word, whole));
-  };
-  ContractSchedule schedule;
-  const std::string_view first = next_word(text);
-  const auto method = std::ranges::find(kMethods, first, [](const auto& m) { return m.second; });
-  if (method == kMethods.end()) return refuse(first);
-  schedule.method = method->first;
-  while (!text.empty()) {
-    const std::string_view word = next_word(text);
-    const auto size = std::ranges::find(kSizes, word.substr(0, word.find('=')), [](const auto& s) { return s.first; });
-    if (size == kSizes.end() || word.size() < size->first.size() + 2) return refuse(word);
-    const std::string_view digits = word.substr(size->first.size() + 1);
-    const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), schedule.*size->second);
-    if (status != std::errc() || end != digits.data() + digits.size()) return refuse(word);
-  }
-  return schedule;
+  return parse_schedule<ContractSchedule>(text, kMethods, kSizes, "a Contract");
 }
 
 namespace {
-
-int64_t round_up(int64_t x, int64_t to) { return (x + to - 1) / to * to; }
-
-// The pieces of `most` or less that an axis falls into, of nearly one length, which is a multiple of `unit`.
-int64_t even_piece(Expr extent, int64_t most, int64_t unit) {
-  const std::optional<int64_t> length = extent.constant();
-  if (!length || *length == 0) return most;
-  const int64_t pieces = (*length + most - 1) / most;
-  return std::min(most, round_up((*length + pieces - 1) / pieces, unit));
-}
 
 // Rows and vectors of columns of the largest tile whose sums stay in registers.
 struct TileSize {

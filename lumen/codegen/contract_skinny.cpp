@@ -10,8 +10,6 @@ namespace lumen {
 
 namespace {
 
-std::string number(Expr e) { return "(int64_t)(" + print_c(e).text + ")"; }
-
 class SkinnyPrinter {
  public:
   SkinnyPrinter(const Graph& body, const ContractRoles& roles, std::string name, const ContractSchedule& schedule)

@@ -4,12 +4,6 @@
 
 namespace lumen {
 
-namespace {
-
-std::string divisor(Expr e) { return "(int64_t)(" + print_c(e).text + ")"; }
-
-}  // namespace
-
 int64_t grain_of(const Graph& body) {
   for (const Output& output : body.outputs()) {
     if (is_packed(body[output.value].type.dtype)) return 8;  // elements of any width fill whole bytes
@@ -35,6 +29,8 @@ std::string kernel_head(const Graph& body, const std::string& name) {
   return fmt::format("LUMEN_KERNEL({}) {{\n{}  int64_t fault = 0;\n", name, kernel_names(body));
 }
 
+std::string number(Expr e) { return "(int64_t)(" + print_c(e).text + ")"; }
+
 std::string fault_number(size_t before) {
   return fmt::format("fault == 0 ? 0 : {} + __builtin_ctzll((unsigned long long)fault)", before + 1);
 }
@@ -44,8 +40,8 @@ std::string row_coordinates(const Shape& shape, int indent) {
   const std::vector<Expr> strides = shape.strides();
   for (int64_t k = 0; k < shape.rank(); ++k) {
     text += fmt::format("{}const int64_t i{} = row / {}", std::string(static_cast<size_t>(indent), ' '), k,
-                        divisor(strides[static_cast<size_t>(k)]));
-    text += k == 0 ? ";\n" : fmt::format(" % {};\n", divisor(shape[k]));
+                        number(strides[static_cast<size_t>(k)]));
+    text += k == 0 ? ";\n" : fmt::format(" % {};\n", number(shape[k]));
   }
   return text;
 }

@@ -44,6 +44,8 @@ std::string kernel_head(const Graph& body, const std::string& name);
 // The number of the message that belongs to the lowest bit of `fault`, when `before` messages come before its own; 0
 // when there is none. For functions inside a kernel; the kernel itself ends with LUMEN_RETURN.
 std::string fault_number(size_t before);
+// An expression over n0, n1, … as a 64-bit number.
+std::string number(Expr e);
 // i0, i1, … of `row`, which counts the elements of a shape (over n0, n1, …).
 std::string row_coordinates(const Shape& shape, int indent);
 // Puts a value of the compute type at a flat index of output k.
