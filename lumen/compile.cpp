@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <chrono>
+#include <map>
 
+#include "lumen/backend/link.h"
 #include "lumen/base/flags.h"
 #include "lumen/base/log.h"
 #include "lumen/base/progress.h"
@@ -13,6 +16,7 @@
 #include "lumen/ir/verify.h"
 #include "lumen/search/lower.h"
 #include "lumen/search/rewrite.h"
+#include "lumen/search/roll.h"
 #include "lumen/search/verify.h"
 
 namespace lumen {
@@ -63,14 +67,14 @@ class CpuCompilation {
     // Times decide between several; without them the first is as good as any.
     if (!options_.measure || options_.fusion != FusionPolicy::profile) rewriting.candidates = 1;
     Rewritten found = LUMEN_TRY(rewrite(*graph, rewriting));
-    report.rules = std::move(found.report);
+    if (found.report.rows >= report.rules.rows) report.rules = std::move(found.report);
     std::vector<GraphPtr> graphs;
     for (const Candidate& candidate : found.candidates) graphs.push_back(candidate.graph);
     return graphs;
   }
 
-  // The fastest of the graphs, as a program.
-  Expected<Program> lowered(std::span<const GraphPtr> graphs, CompileReport& report) {
+  // The fastest of the graphs, as a program that will run `times` times.
+  Expected<Program> lowered(std::span<const GraphPtr> graphs, CompileReport& report, double times) {
     search::TuneOptions tuning{typical_dims(*graphs[0]), options_.measure, db_ ? &*db_ : nullptr, options_.c_flags};
     search::Tuner tuner(compiler_, cpu::shared_pool(), std::move(tuning));
     std::optional<search::Lowered> best;
@@ -79,8 +83,8 @@ class CpuCompilation {
       ++report.candidates;
       if (!best || one.seconds < best->seconds) best = std::move(one);
     }
-    report.measured = tuner.measured();
-    report.expected = best->seconds;
+    report.measured += tuner.measured();
+    report.expected += best->seconds * times;
     return std::move(best->program);
   }
 
@@ -111,54 +115,113 @@ class CpuCompilation {
   std::optional<search::TuningDb> db_;
 };
 
-void add(CompileReport& all, CompileReport one) {
-  all.rules = std::move(one.rules);
-  all.candidates += one.candidates;
-  all.measured += one.measured;
-  all.expected = one.expected;
-  all.rewriting += one.rewriting;
-  all.lowering += one.lowering;
-  all.building += one.building;
-  all.verifying += one.verifying;
+// What a graph repeats, and the programs of its distinct parts.
+struct Parts {
+  std::vector<Carved> all;
+  std::vector<size_t> body_of;    // by part
+  std::vector<GraphPtr> bodies;   // distinct; the graph itself when it is one part
+  std::vector<Program> programs;  // by body
+};
+
+Expected<Parts> rolled(const GraphPtr& graph) {
+  Parts parts;
+  parts.all = LUMEN_TRY(search::roll(*graph));
+  if (parts.all.size() == 1) {
+    parts.bodies = {graph};
+    return parts;
+  }
+  std::map<std::string, size_t> numbers;  // by text
+  for (const Carved& part : parts.all) {
+    const auto [found, is_new] = numbers.emplace(print(*part.body), parts.bodies.size());
+    if (is_new) parts.bodies.push_back(part.body);
+    parts.body_of.push_back(found->second);
+  }
+  return parts;
 }
 
-Expected<cpu::Binary> compile_one(const GraphPtr& graph, const CompileOptions& options, CompileReport& all) {
-  CpuCompilation compilation = LUMEN_TRY(CpuCompilation::start(options));
-  std::optional<Progress> progress;
-  if (options.progress) progress.emplace("rewrite");
-  const auto enter = [&](const char* stage) {
-    if (progress) progress->set_stage(stage);
-  };
-  CompileReport report;
-  StageClock clock;
-  const std::vector<GraphPtr> candidates = LUMEN_TRY(compilation.rewritten(graph, report));
-  report.rewriting = clock.lap();
-  enter("group and tune");
-  std::vector<Program> programs;
-  programs.push_back(LUMEN_TRY(compilation.lowered(candidates, report)));
-  report.lowering = clock.lap();
-  enter("build");
-  std::vector<cpu::Binary> built = LUMEN_TRY(cpu::build(std::move(programs), compilation.compiler(), options.c_flags));
-  report.building = clock.lap();
-  enter("verify");
-  if (options.verify) LUMEN_TRY(compilation.verify(graph, built[0]));
-  report.verifying = clock.lap();
-  LUMEN_LOG(1, fmt::format("compile: {} kernels in {} calls, {:.1f} us expected, {} measured; rewrite {:.2f} s, lower "
-                           "{:.2f} s, build {:.2f} s, verify {:.2f} s",
-                           built[0].program.kernels.size(), built[0].program.calls.size(), report.expected * 1e6,
-                           report.measured, report.rewriting, report.lowering, report.building, report.verifying));
-  LUMEN_LOG(2, report.rules.text());
-  add(all, std::move(report));
-  return std::move(built[0]);
+// The program of the whole.
+Expected<Program> linked(const GraphPtr& graph, const Parts& parts) {
+  if (parts.body_of.empty()) return parts.programs[0];
+  std::vector<const Program*> programs;
+  for (const size_t body : parts.body_of) programs.push_back(&parts.programs[body]);
+  return link(graph, parts.all, programs);
 }
+
+// The stages of compiling one graph, with what they took.
+class OneCompilation {
+ public:
+  OneCompilation(CpuCompilation& compilation, const CompileOptions& options, CompileReport& report)
+      : compilation_(compilation), options_(options), report_(report) {
+    if (options.progress) progress_.emplace("roll");
+  }
+
+  Expected<cpu::Binary> run(const GraphPtr& graph) {
+    Parts parts = LUMEN_TRY(rolled(graph));
+    report_.parts += parts.all.size();
+    report_.distinct += parts.bodies.size();
+    report_.rolling += clock_.lap();
+    for (size_t k = 0; k < parts.bodies.size(); ++k) {
+      parts.programs.push_back(LUMEN_TRY(lowered(parts.bodies[k], times(parts, k))));
+    }
+    enter("build");
+    std::vector<Program> programs = parts.programs;
+    programs.push_back(LUMEN_TRY(linked(graph, parts)));
+    std::vector<cpu::Binary> built =
+        LUMEN_TRY(cpu::build(std::move(programs), compilation_.compiler(), options_.c_flags));
+    report_.building += clock_.lap();
+    enter("verify");
+    for (size_t k = 0; k < parts.bodies.size() && options_.verify; ++k) {
+      LUMEN_TRY(compilation_.verify(parts.bodies[k], built[k]));
+    }
+    report_.verifying += clock_.lap();
+    log(built.back().program);
+    return std::move(built.back());
+  }
+
+ private:
+  void enter(const char* stage) {
+    if (progress_) progress_->set_stage(stage);
+  }
+
+  static double times(const Parts& parts, size_t body) {
+    return std::max<double>(1, static_cast<double>(std::ranges::count(parts.body_of, body)));
+  }
+
+  Expected<Program> lowered(const GraphPtr& body, double times) {
+    enter("rewrite");
+    const std::vector<GraphPtr> candidates = LUMEN_TRY(compilation_.rewritten(body, report_));
+    report_.rewriting += clock_.lap();
+    enter("group and tune");
+    Program program = LUMEN_TRY(compilation_.lowered(candidates, report_, times));
+    report_.lowering += clock_.lap();
+    return program;
+  }
+
+  void log(const Program& program) const {
+    LUMEN_LOG(1, fmt::format("compile: {} of {} parts, {} kernels in {} calls, {:.1f} us expected, {} measured; roll "
+                             "{:.2f} s, rewrite {:.2f} s, lower {:.2f} s, build {:.2f} s, verify {:.2f} s",
+                             report_.distinct, report_.parts, program.kernels.size(), program.calls.size(),
+                             report_.expected * 1e6, report_.measured, report_.rolling, report_.rewriting,
+                             report_.lowering, report_.building, report_.verifying));
+    LUMEN_LOG(2, report_.rules.text());
+  }
+
+  CpuCompilation& compilation_;
+  const CompileOptions& options_;
+  CompileReport& report_;
+  std::optional<Progress> progress_;
+  StageClock clock_;
+};
 
 Expected<Compiled> compile_variants(const GraphPtr& graph, const CompileOptions& options) {
   std::vector<std::vector<DimRange>> buckets;
   for (const std::string& text : options.buckets) buckets.push_back(LUMEN_TRY(parse_buckets(text, *graph)));
   Compiled compiled{graph, {}, {}};
+  CpuCompilation compilation = LUMEN_TRY(CpuCompilation::start(options));
   for (const std::vector<DimRange>& where : combinations(buckets)) {
     const GraphPtr part = where.empty() ? graph : GraphPtr(LUMEN_TRY(restricted(*graph, where)));
-    compiled.variants.push_back({where, LUMEN_TRY(compile_one(part, options, compiled.report))});
+    OneCompilation one(compilation, options, compiled.report);
+    compiled.variants.push_back({where, LUMEN_TRY(one.run(part))});
   }
   return compiled;
 }
@@ -168,8 +231,12 @@ Expected<std::vector<cpu::Binary>> compile_together(std::span<const GraphPtr> gr
   std::vector<Program> programs;
   for (const GraphPtr& graph : graphs) {
     CompileReport report;
-    const std::vector<GraphPtr> candidates = LUMEN_TRY(compilation.rewritten(graph, report));
-    programs.push_back(LUMEN_TRY(compilation.lowered(candidates, report)));
+    Parts parts = LUMEN_TRY(rolled(graph));
+    for (const GraphPtr& body : parts.bodies) {
+      const std::vector<GraphPtr> candidates = LUMEN_TRY(compilation.rewritten(body, report));
+      parts.programs.push_back(LUMEN_TRY(compilation.lowered(candidates, report, 1)));
+    }
+    programs.push_back(LUMEN_TRY(linked(graph, parts)));
   }
   return cpu::build(std::move(programs), compilation.compiler(), options.c_flags);
 }

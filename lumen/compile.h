@@ -36,11 +36,13 @@ struct CompileOptions {
 
 // What the search did.
 struct CompileReport {
-  SaturateReport rules;
-  size_t candidates = 0;                                            // programs that were lowered
-  int64_t measured = 0;                                             // kernels that were timed
-  double expected = 0;                                              // seconds that the kernels take together
-  double rewriting = 0, lowering = 0, building = 0, verifying = 0;  // seconds
+  SaturateReport rules;   // of the part that took most
+  size_t parts = 0;       // that the graph was cut into, as it repeats itself
+  size_t distinct = 0;    // of these, which were compiled
+  size_t candidates = 0;  // programs that were lowered
+  int64_t measured = 0;   // kernels that were timed
+  double expected = 0;    // seconds that the kernels take together
+  double rolling = 0, rewriting = 0, lowering = 0, building = 0, verifying = 0;  // seconds
 };
 
 struct Compiled {

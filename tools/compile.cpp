@@ -59,6 +59,9 @@ void print_search(const CompileReport& report, const CompileOptions& options) {
                report.rewriting, fired, matches, report.rules.rows, report.rules.classes, report.rules.iterations,
                report.rules.limit.empty() ? "" : " (" + report.rules.limit + ")");
   }
+  if (report.distinct < report.parts) {
+    fmt::print("roll     {:6.2f} s  {} parts, {} of them distinct\n", report.rolling, report.parts, report.distinct);
+  }
   fmt::print("tune     {:6.2f} s  {} programs grouped into kernels, {} kernels measured\n", report.lowering,
              report.candidates, report.measured);
   fmt::print("build    {:6.2f} s\n", report.building);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "lumen/base/check.h"
 
@@ -45,42 +46,95 @@ class ProgramMaker {
   std::map<NodeId, uint32_t> values_;
 };
 
-// By value: whether it is neither given nor an output. Outputs that are one of these already are copied.
-std::vector<bool> place_outputs(Program& program) {
-  std::vector<bool> inner(program.values.size(), true);
-  std::fill_n(inner.begin(), program.graph->inputs().size(), false);
-  for (size_t k = 0; k < program.outputs.size(); ++k) {
-    const uint32_t value = program.outputs[k];
-    if (!inner[value]) program.copies.push_back({value, static_cast<uint32_t>(k)});
-    inner[value] = false;
+class Planner {
+ public:
+  explicit Planner(Program& program)
+      : program_(program), maker_(program.values.size()), last_(program.values.size(), -1) {
+    for (size_t k = 0; k < program.calls.size(); ++k) {
+      for (const uint32_t value : program.calls[k].results) maker_[value] = last_[value] = static_cast<int64_t>(k);
+      for (const uint32_t value : program.calls[k].operands) last_[value] = static_cast<int64_t>(k);
+    }
   }
-  return inner;
-}
+
+  void run() {
+    place_outputs();
+    for (size_t k = 0; k < program_.outputs.size(); ++k) program_.in_place.push_back(updates_in_place(k));
+    plan_arena();
+  }
+
+ private:
+  uint32_t inputs() const { return static_cast<uint32_t>(program_.graph->inputs().size()); }
+
+  // An output that is an input, or an output already, is copied.
+  void place_outputs() {
+    program_.homes.assign(program_.values.size(), {Home::Kind::arena, 0});
+    for (uint32_t k = 0; k < inputs(); ++k) program_.homes[k] = {Home::Kind::input, k};
+    for (uint32_t k = 0; k < program_.outputs.size(); ++k) {
+      const uint32_t value = program_.outputs[k];
+      if (program_.homes[value].kind != Home::Kind::arena) {
+        program_.copies.push_back({value, k});
+      } else {
+        program_.homes[value] = {Home::Kind::output, k};
+      }
+    }
+  }
+
+  // The operand that a call may replace by its result: nobody reads it later, and it is no output.
+  std::optional<uint32_t> replaced(int64_t call) const {
+    const ProgramCall& each = program_.calls[static_cast<size_t>(call)];
+    const std::optional<uint32_t> in_place = program_.kernels[each.kernel].text.in_place;
+    if (!in_place) return std::nullopt;
+    const uint32_t value = each.operands[*in_place];
+    const bool last = last_[value] == call && std::ranges::count(each.operands, value) == 1;
+    if (!last || std::ranges::count(program_.outputs, value) != 0) return std::nullopt;
+    return value;
+  }
+
+  // Calls that work in place lead from the state to what replaces it; what is between them lives there, too.
+  bool updates_in_place(size_t output) {
+    const std::optional<NodeId> state = program_.graph->outputs()[output].alias;
+    if (!state) return false;
+    const auto wanted =
+        static_cast<uint32_t>(std::ranges::find(program_.graph->inputs(), *state) - program_.graph->inputs().begin());
+    uint32_t value = program_.outputs[output];
+    std::vector<uint32_t> between;
+    while (value >= inputs()) {
+      const std::optional<uint32_t> before = replaced(maker_[value]);
+      if (!before) return false;
+      value = *before;
+      between.push_back(value);
+    }
+    if (value != wanted || between.empty()) return false;
+    between.pop_back();
+    for (const uint32_t each : between) program_.homes[each] = program_.homes[program_.outputs[output]];
+    return true;
+  }
+
+  void plan_arena() {
+    const DimValues dims = typical_dims(*program_.graph);
+    std::vector<Lifetime> planned;
+    for (uint32_t value = 0; value < program_.values.size(); ++value) {
+      if (program_.homes[value].kind != Home::Kind::arena) continue;
+      const Expected<int64_t> bytes = program_.values[value].bytes(dims);
+      program_.homes[value].number = static_cast<uint32_t>(program_.inner.size());
+      program_.inner.push_back(value);
+      planned.push_back({maker_[value], last_[value], bytes.ok() ? *bytes : 0});
+    }
+    for (size_t k = 0; k < program_.calls.size(); ++k) {
+      planned.push_back({static_cast<int64_t>(k), static_cast<int64_t>(k), 0});
+    }
+    program_.plan = plan_memory(planned);
+  }
+
+  Program& program_;
+  std::vector<int64_t> maker_, last_;  // calls, by value
+};
 
 }  // namespace
 
 Expected<void> plan_program(Program& program) {
-  const std::vector<bool> inner = place_outputs(program);
-  const DimValues dims = typical_dims(*program.graph);
-  std::vector<Lifetime> lives(program.values.size());
-  std::vector<Lifetime> scratches;
-  for (size_t k = 0; k < program.calls.size(); ++k) {
-    const auto now = static_cast<int64_t>(k);
-    for (const uint32_t value : program.calls[k].results) lives[value].first = lives[value].last = now;
-    for (const uint32_t value : program.calls[k].operands) lives[value].last = now;
-    scratches.push_back({now, now, 0});
-  }
-  std::vector<Lifetime> planned;
-  for (uint32_t value = 0; value < program.values.size(); ++value) {
-    if (!inner[value]) continue;
-    const Expected<int64_t> bytes = program.values[value].bytes(dims);
-    lives[value].bytes = bytes.ok() ? *bytes : 0;
-    program.inner.push_back(value);
-    planned.push_back(lives[value]);
-  }
-  planned.insert(planned.end(), scratches.begin(), scratches.end());
-  program.plan = plan_memory(planned);
-  return check_plan(program.plan, planned);
+  Planner(program).run();
+  return check_memory(program);
 }
 
 DimValues typical_dims(const Graph& graph) {

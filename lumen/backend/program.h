@@ -32,6 +32,12 @@ struct ProgramCopy {
   uint32_t output;
 };
 
+// Where a value lives: with an input, with an output, or in the arena (number: in `inner`).
+struct Home {
+  enum class Kind : uint8_t { input, output, arena } kind;
+  uint32_t number;
+};
+
 struct Program {
   std::shared_ptr<const Graph> graph;  // what it computes; its inputs are the first values
   std::vector<TensorType> values;
@@ -43,6 +49,8 @@ struct Program {
   // What values are beside inputs and outputs lives in slots of an arena, and so does each call's scratch.
   std::vector<uint32_t> inner;  // values
   MemoryPlan plan;              // of `inner`, then of one scratch per call
+  std::vector<Home> homes;      // by value
+  std::vector<bool> in_place;   // by output: its buffer may be that of the state it updates
 };
 
 // Carved kernels in an order in which each finds its operands; call k is of `kernels[kernel_of[k]]`. The plan is
@@ -50,8 +58,12 @@ struct Program {
 Expected<Program> make_program(std::shared_ptr<const Graph> graph, std::span<const Carved> carved,
                                std::vector<ProgramKernel> kernels, std::span<const uint32_t> kernel_of);
 
-// Makes `copies`, `inner` and `plan` of what the rest says. The plan is checked.
+// Makes `copies` and what follows it of what the rest says, and checks that.
 Expected<void> plan_program(Program& program);
+
+// Follows what each piece of memory holds, with outputs that may update state in place doing so: whether every call
+// finds its operands whole, and every output is there at the end. Shares no code with plan_program.
+Expected<void> check_memory(const Program& program);
 
 // Dims of usual size, for decisions that hold for all sizes.
 DimValues typical_dims(const Graph& graph);

@@ -6,12 +6,13 @@
 // that does the rows [begin, end) of the step's work; `in`, `out` and `dims` are as the body declares them. It returns
 // 0, or the number of a message in `faults`. On a GPU it is a __global__ function without result and with one more
 // parameter, unsigned long long* fault_out; its blocks share the rows and the threads of a block the elements of a row.
-// Buffers do not overlap, are aligned for their elements and have room for at least one.
+// Buffers do not overlap (but see `in_place`), are aligned for their elements and have room for at least one.
 //
 // A step begins when the one before it is done. What steps hand to each other is in `scratch`, the buffer after the
 // last output; it begins at a multiple of 64 bytes, and nobody clears it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,8 @@ struct KernelText {
   std::vector<KernelStep> steps;
   std::vector<std::string> faults;  // what to say when a step returns k: faults[k - 1]
   Expr scratch = 0;                 // bytes, over n0, n1, …
+  // The input whose buffer the first output may have, too: then only what changes is written.
+  std::optional<uint32_t> in_place = {};
 };
 
 // The grain of rows that are whole elements of the body's outputs: elements of 4 and 6 bits share bytes, and a byte is

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "lumen/codegen/element.h"
 #include "lumen/codegen/scalar.h"
 #include "lumen/codegen/single_op.h"
 #include "lumen/hlir/indexing.h"
+#include "lumen/hlir/view.h"
 #include "lumen/ir/expr_bounds.h"
 
 namespace lumen {
@@ -17,8 +20,8 @@ constexpr int64_t kParts = 32, kPartsOfShort = 4, kShort = 16;
 
 class ScatterPrinter {
  public:
-  ScatterPrinter(const Graph& body, NodeId scatter, const ScatterSchedule& schedule)
-      : body_(body), scatter_(scatter), in_place_(schedule.in_place), writer_(body, 4) {
+  ScatterPrinter(const Graph& body, NodeId scatter)
+      : body_(body), scatter_(scatter), in_place_(input_of_x(body, scatter)), writer_(body, 4) {
     const Node& node = body[scatter];
     axis_ = node.as<hlir::Scatter>().axis;
     mode_ = node.as<hlir::Scatter>().mode;
@@ -31,10 +34,8 @@ class ScatterPrinter {
     lay_out();
   }
 
-  bool carries() const { return carries_; }
-
   Expected<KernelText> print(const std::string& name) {
-    if (!in_place_) copy();
+    copy();
     scatter();
     if (carries_) settle();
     if (!writer_.problem().empty()) return error(writer_.problem());
@@ -47,10 +48,28 @@ class ScatterPrinter {
     text += writer_.text() + "  }\n  LUMEN_RETURN;\n}\n";
     const int64_t grain = packed_ ? int64_t{1} << 40 : 1;  // elements of any two items may share a byte
     const Expr scratch = carries_ ? shape_.numel() * 4 : Expr(0);
-    return KernelText{text, {{name, Shape(items_).numel(), grain}}, writer_.faults(), scratch};
+    return KernelText{text, {{name, Shape(items_).numel(), grain}}, writer_.faults(), scratch, in_place_};
   }
 
  private:
+  // The input that is x as it lies, and is nothing else.
+  static std::optional<uint32_t> input_of_x(const Graph& body, NodeId scatter) {
+    const auto readers = [&](NodeId id) {
+      int64_t count = 0;
+      for (const NodeId reader : body.order()) count += std::ranges::count(body[reader].operands, id);
+      return count;
+    };
+    NodeId x = body[scatter].operands[0];
+    while (readers(x) == 1 && body[x].is<hlir::View>() && is_whole(body, x)) x = body[x].operands[0];
+    if (readers(x) != 1 || !body[x].is<Input>()) return std::nullopt;
+    return static_cast<uint32_t>(std::ranges::find(body.inputs(), x) - body.inputs().begin());
+  }
+  // A view that only says other dims for the same elements.
+  static bool is_whole(const Graph& body, NodeId id) {
+    const View& view = body[id].as<hlir::View>().view;
+    return is_identity(view) && body[body[id].operands[0]].type.shape.numel() == view.shape().numel();
+  }
+
   // i0, i1, …: the dims before the axis, the part of the axis; then the place along it, the number of the index, and
   // the element of a slice.
   void lay_out() {
@@ -100,12 +119,14 @@ class ScatterPrinter {
   }
 
   void copy() {
+    if (in_place_ && !carries_) writer_.open(fmt::format("if (in[{}] != out[0])", *in_place_));
     open_places();
     const std::vector<Expr> place = at_place(along_);
     const std::string x = writer_.value(body_[scatter_].operands[0], place);
     store(writer_.index(shape_.flat_index(place)), x);
     writer_.close();
     writer_.close();
+    if (in_place_ && !carries_) writer_.close();
   }
 
   void scatter() {
@@ -157,7 +178,7 @@ class ScatterPrinter {
 
   const Graph& body_;
   NodeId scatter_;
-  bool in_place_;
+  std::optional<uint32_t> in_place_;
   ElementWriter writer_;
   int64_t axis_ = 0;
   hlir::ScatterMode mode_ = hlir::ScatterMode::set;
@@ -171,17 +192,12 @@ class ScatterPrinter {
 
 }  // namespace
 
-Expected<KernelText> print_scatter(const Graph& body, const std::string& name, const ScatterSchedule& schedule) {
+Expected<KernelText> print_scatter(const Graph& body, const std::string& name) {
   const NodeId scatter = LUMEN_TRY(find_single(body, op_def<hlir::Scatter>(), "scatter"));
   if (body.outputs().size() != 1 || body.outputs()[0].value != scatter) {
     return error("the output of a scatter kernel is its Scatter");
   }
-  ScatterPrinter printer(body, scatter, schedule);
-  if (schedule.in_place && printer.carries()) {
-    return error(fmt::format("a scatter kernel cannot sum or multiply {} in place: it rounds once, at the end",
-                             body[scatter].type.str()));
-  }
-  return printer.print(name);
+  return ScatterPrinter(body, scatter).print(name);
 }
 
 }  // namespace lumen

@@ -9,12 +9,8 @@
 
 namespace lumen {
 
-struct ScatterSchedule {
-  bool in_place = false;  // the output's buffer holds x already
-};
-
-// An error unless the body's one output is its one Scatter; or when it is to be in place and has to carry more bits
-// than are stored (sums and products of floats narrower than f32).
-Expected<KernelText> print_scatter(const Graph& body, const std::string& name, const ScatterSchedule& schedule = {});
+// An error unless the body's one output is its one Scatter. It works in place where x is an input that nothing else
+// reads.
+Expected<KernelText> print_scatter(const Graph& body, const std::string& name);
 
 }  // namespace lumen

@@ -17,7 +17,7 @@ namespace lumen {
 namespace {
 
 constexpr std::string_view kMagic = "lumen-program";
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 constexpr size_t kLongestHead = 120;
 
 struct Feature {

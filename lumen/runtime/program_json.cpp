@@ -23,7 +23,8 @@ Json kernel_json(const ProgramKernel& kernel) {
           {"schedule", kernel.schedule},
           {"steps", steps},
           {"faults", kernel.text.faults},
-          {"scratch", kernel.text.scratch.str()}};
+          {"scratch", kernel.text.scratch.str()},
+          {"in_place", kernel.text.in_place ? Json::array({*kernel.text.in_place}) : Json::array()}};
 }
 
 Expected<Expr> read_expr(const std::string& text, std::span<const Expr> dims) {
@@ -73,6 +74,9 @@ Expected<ProgramKernel> read_kernel(const Json& json) {
     kernel.text.faults.push_back(each.get<std::string>());
   }
   kernel.text.scratch = LUMEN_TRY(read_expr(LUMEN_TRY(members.text("scratch")), dims));
+  const std::vector<uint32_t> in_place = LUMEN_TRY(members.numbers("in_place", kernel.body->inputs().size()));
+  if (in_place.size() > 1) return members.wrong("in_place", "one number at most");
+  if (!in_place.empty()) kernel.text.in_place = in_place[0];
   return kernel;
 }
 

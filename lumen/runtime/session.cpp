@@ -213,7 +213,11 @@ void Session::prepare() {
     executable_->prepare(values).value();
     dim_values_ = std::move(values);
     next_.assign(outputs_.size(), {});
-    for (size_t k = 0; k < next_.size(); ++k) next_[k].dims = output_type(k).shape.evaluate(named).value();
+    in_place_.clear();
+    for (size_t k = 0; k < next_.size(); ++k) {
+      next_[k].dims = output_type(k).shape.evaluate(named).value();
+      in_place_.push_back(updated_by(k) && executable_->in_place(k));
+    }
   }
   input_data_.clear();
   for (size_t k = 0; k < inputs_.size(); ++k) {
@@ -231,7 +235,9 @@ void Session::execute() {
   if (!prepared_) prepare();
   output_data_.clear();
   for (size_t k = 0; k < next_.size(); ++k) {
-    if (next_[k].buffer == nullptr) {
+    if (in_place_[k]) {
+      next_[k].buffer = inputs_[*updated_by(k)].buffer;
+    } else if (next_[k].buffer == nullptr) {
       next_[k].buffer = std::make_shared<Buffer>(storage_bytes(output_type(k).dtype, numel_of(next_[k].dims)));
     }
     output_data_.push_back(next_[k].buffer->data());
@@ -249,13 +255,17 @@ void Session::take_outputs() {
       outputs_[k].dims = next_[k].dims;
       next_[k].buffer = nullptr;
     }
-    const std::optional<NodeId> alias = graph_->outputs()[k].alias;
-    if (!alias) continue;
-    const auto found = std::find(graph_->inputs().begin(), graph_->inputs().end(), *alias);
-    const auto number = static_cast<size_t>(found - graph_->inputs().begin());
-    inputs_[number] = {Form::computed, outputs_[k].dims, 0, outputs_[k].buffer};
-    input_data_[number] = outputs_[k].buffer->data();
+    const std::optional<size_t> number = updated_by(k);
+    if (!number) continue;
+    inputs_[*number] = {Form::computed, outputs_[k].dims, 0, outputs_[k].buffer};
+    input_data_[*number] = outputs_[k].buffer->data();
   }
+}
+
+std::optional<size_t> Session::updated_by(size_t output) const {
+  const std::optional<NodeId> state = graph_->outputs()[output].alias;
+  if (!state) return std::nullopt;
+  return static_cast<size_t>(std::ranges::find(graph_->inputs(), *state) - graph_->inputs().begin());
 }
 
 size_t Session::output_number(std::string_view name) const {

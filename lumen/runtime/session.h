@@ -7,7 +7,8 @@
 //
 // Inputs keep their values from one execute to the next. A dim that set_dim does not give is taken from the tensors
 // given with their shapes. State starts as zeros; an output that updates a state input becomes its value for the next
-// execute. Everything throws lumen::Error; a failed execute changes nothing.
+// execute. Everything throws lumen::Error; a failed execute changes nothing but state that is updated in place, which
+// may be so in part.
 #pragma once
 
 #include <concepts>
@@ -110,6 +111,8 @@ class Session {
   std::vector<int64_t> resolve_dims() const;
   void check_input(size_t number, const std::vector<int64_t>& dims) const;
   void take_outputs();
+  // The state input that an output updates.
+  std::optional<size_t> updated_by(size_t output) const;
   [[noreturn]] void refuse_get(std::string_view name, std::string_view type) const;
 
   std::shared_ptr<const Graph> graph_;
@@ -123,6 +126,7 @@ class Session {
   bool prepared_ = false;
   std::vector<int64_t> dim_values_;
   std::vector<Result> next_;
+  std::vector<bool> in_place_;  // by output
   std::vector<const void*> input_data_;
   std::vector<void*> output_data_;
 };

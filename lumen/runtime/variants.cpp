@@ -50,6 +50,7 @@ class VariantExecutable : public Executable {
     for (const Choice& choice : choices_) known.push_back(text_of(choice.where));
     return error(fmt::format("no variant for {}; there are {}", fmt::join(given, " "), fmt::join(known, ", ")));
   }
+  bool in_place(size_t output) const override { return current_->in_place(output); }
   Expected<void> run(std::span<const void* const> inputs, std::span<void* const> outputs) override {
     return current_->run(inputs, outputs);
   }

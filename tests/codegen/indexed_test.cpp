@@ -175,20 +175,28 @@ TEST(Scatter, leaves_what_is_there_in_place) {
   const Tensor x = graph.input("x", {6, 4});
   const Tensor which = graph.input("which", {2}, i32);
   apply(hlir::Scatter{0, hlir::ScatterMode::set}, {x, which, graph.input("source", {2, 4})}).output("y");
-  const KernelText kernel = print_scatter(graph, "k", {.in_place = true}).value();
+  const KernelText kernel = print_scatter(graph, "k").value();
+  EXPECT_EQ(kernel.in_place, 0U);
   const Compiled compiled = compile({kernel});
   std::vector<float> y(24, 1), source(8, 2);
   const std::vector<int32_t> places{5, 0};
-  const void* in[] = {nullptr, places.data(), source.data()};
+  const void* in[] = {y.data(), places.data(), source.data()};
   void* out[] = {y.data(), nullptr};
   EXPECT_EQ(compiled.function<KernelFunction>("k")(in, out, nullptr, 0, 6), 0);
   for (size_t k = 0; k < y.size(); ++k) EXPECT_EQ(y[k], k < 4 || k >= 20 ? 2 : 1) << k;
-  Graph narrow;
-  const Tensor z = narrow.input("x", {6, 4}, bf16);
-  const Tensor at = narrow.input("which", {2}, i32);
-  apply(hlir::Scatter{0, hlir::ScatterMode::add}, {z, at, narrow.input("source", {2, 4}, bf16)}).output("y");
-  EXPECT_EQ(print_scatter(narrow, "k", {.in_place = true}).diag().message,
-            "a scatter kernel cannot sum or multiply bf16[6,4] in place: it rounds once, at the end");
+}
+
+TEST(Scatter, is_not_in_place_when_x_is_read_otherwise_or_computed) {
+  Graph graph;
+  const Tensor x = graph.input("x", {6, 4});
+  const Tensor which = graph.input("which", {6}, i32);
+  Graph other;
+  apply(hlir::Scatter{0, hlir::ScatterMode::set}, {x, which, neg(x)}).output("y");
+  EXPECT_EQ(print_scatter(graph, "k").value().in_place, std::nullopt);
+  const Tensor z = other.input("x", {6, 4});
+  apply(hlir::Scatter{0, hlir::ScatterMode::set}, {neg(z), other.input("w", {6}, i32), other.input("s", {6, 4})})
+      .output("y");
+  EXPECT_EQ(print_scatter(other, "k").value().in_place, std::nullopt);
 }
 
 }  // namespace

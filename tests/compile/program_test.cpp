@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "lumen/backend/program.h"
 #include "lumen/compile.h"
 #include "lumen/frontend/ops.h"
 #include "lumen/runtime/program_file.h"
@@ -68,6 +69,57 @@ TEST(Program, runs_at_every_size) {
   expect_sample(session);
 }
 
+// A row of a state is replaced, the whole is summed; `old` reads the state as it was.
+std::shared_ptr<Graph> updated_row(bool old_is_read) {
+  auto graph = std::make_shared<Graph>();
+  const Tensor state = graph->input("state", {6, 4}, f32, InputKind::state);
+  const Tensor which = graph->input("which", {1}, i32);
+  const Tensor row = graph->input("row", {1, 4});
+  const Tensor next = index_copy(state, 0, which, row + 1.0);
+  const Tensor again = index_add(next, 0, which, row);
+  again.output("next", state);
+  Tensor total = sum(again, {0});
+  if (old_is_read) total = total + sum(state, {0}) * sum(again, {0});
+  total.output("total");
+  return graph;
+}
+
+TEST(State, is_updated_in_place_when_nobody_reads_it_later) {
+  for (const bool old_is_read : {true, false}) {
+    const std::shared_ptr<Graph> graph = updated_row(old_is_read);
+    const Compiled compiled = compile_for_cpu(*graph, quick());
+    EXPECT_EQ(compiled.variants[0].binary.program.in_place[0], !old_is_read);
+    Session session = make_session(compiled), reference(graph);
+    const std::byte* where = nullptr;
+    for (int k = 0; k < 4; ++k) {
+      for (Session* each : {&session, &reference}) {
+        each->set("which", {5.0 - k});
+        each->set("row", {1.0 + k, 2, 3, 4});
+        each->execute();
+      }
+      EXPECT_EQ(session.get<float>("next"), reference.get<float>("next"));
+      EXPECT_EQ(session.get<float>("total"), reference.get<float>("total"));
+      EXPECT_TRUE(old_is_read || where == nullptr || session.bytes("next").data() == where);
+      where = session.bytes("next").data();
+    }
+    session.set("state", std::vector<float>(24, 7));
+    session.execute();
+    EXPECT_EQ(session.get<float>("next")[0], 7);
+  }
+}
+
+TEST(State, checker_finds_what_is_lost) {
+  const Compiled compiled = compile_for_cpu(*updated_row(true), quick());
+  Program program = compiled.variants[0].binary.program;
+  EXPECT_TRUE(check_memory(program).ok());
+  program.in_place[0] = true;
+  EXPECT_FALSE(check_memory(program).ok());
+  program = compiled.variants[0].binary.program;
+  ASSERT_GT(program.inner.size(), 0u);
+  std::fill(program.plan.slots.begin(), program.plan.slots.end(), 0u);
+  EXPECT_FALSE(check_memory(program).ok());
+}
+
 TEST(ProgramFile, says_what_it_cannot_read) {
   const ScratchDir dir;
   const auto loaded = [&](const std::string& content) {
@@ -79,7 +131,7 @@ TEST(ProgramFile, says_what_it_cannot_read) {
   const std::string good = program_text(*compiled.graph, compiled.variants);
   EXPECT_EQ(loaded("something else"), "not a Lumen program");
   EXPECT_EQ(loaded("lumen-program 9 1 1 0\nab"),
-            "a program of version 9; this Lumen reads version 1: compile it again");
+            "a program of version 9; this Lumen reads version 2: compile it again");
   EXPECT_EQ(loaded(good.substr(0, good.size() - 1)), "cut off, or not as it was written");
   EXPECT_EQ(loaded(good.substr(0, 20)), "cut off, or not as it was written");
   std::string damaged = good;

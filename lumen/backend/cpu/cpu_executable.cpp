@@ -84,6 +84,8 @@ class CpuExecutable : public Executable {
     return {};
   }
 
+  bool in_place(size_t output) const override { return program_.in_place[output]; }
+
   Expected<void> run(std::span<const void* const> inputs, std::span<void* const> outputs) override {
     for (const Place& place : input_places_) calls_[place.call].in[place.position] = inputs[place.tensor];
     for (const Place& place : output_reads_) calls_[place.call].in[place.position] = outputs[place.tensor];
@@ -95,7 +97,7 @@ class CpuExecutable : public Executable {
     }
     for (const ProgramCopy& copy : program_.copies) {
       const bool given = copy.value < inputs.size();
-      const void* from = given ? inputs[copy.value] : outputs[output_of(copy.value)];
+      const void* from = given ? inputs[copy.value] : outputs[program_.homes[copy.value].number];
       std::memcpy(outputs[copy.output], from, static_cast<size_t>(bytes_[copy.value]));
     }
     return {};
@@ -138,35 +140,25 @@ class CpuExecutable : public Executable {
     return evaluate(kernel.text.scratch, renamed);
   }
 
-  uint32_t output_of(uint32_t value) const {
-    return static_cast<uint32_t>(std::find(program_.outputs.begin(), program_.outputs.end(), value) -
-                                 program_.outputs.begin());
-  }
-
   void bind_addresses(std::span<const int64_t> offsets) {
     input_places_.clear();
     output_reads_.clear();
     output_places_.clear();
-    std::vector<std::byte*> at(program_.values.size(), nullptr);
-    for (size_t k = 0; k < program_.inner.size(); ++k) {
-      at[program_.inner[k]] = arena_.data() + offsets[program_.plan.slots[k]];
-    }
-    const auto inputs = static_cast<uint32_t>(program_.graph->inputs().size());
+    const auto in_arena = [&](Home home) -> std::byte* {  // others get their addresses at each run
+      return home.kind == Home::Kind::arena ? arena_.data() + offsets[program_.plan.slots[home.number]] : nullptr;
+    };
     for (uint32_t k = 0; k < calls_.size(); ++k) {
       const ProgramCall& call = program_.calls[k];
       for (uint32_t p = 0; p < call.operands.size(); ++p) {
-        const uint32_t value = call.operands[p];
-        calls_[k].in.push_back(at[value]);
-        if (value < inputs) {
-          input_places_.push_back({value, k, p});
-        } else if (at[value] == nullptr) {
-          output_reads_.push_back({output_of(value), k, p});
-        }
+        const Home home = program_.homes[call.operands[p]];
+        calls_[k].in.push_back(in_arena(home));
+        if (home.kind == Home::Kind::input) input_places_.push_back({home.number, k, p});
+        if (home.kind == Home::Kind::output) output_reads_.push_back({home.number, k, p});
       }
       for (uint32_t p = 0; p < call.results.size(); ++p) {
-        const uint32_t value = call.results[p];
-        calls_[k].out.push_back(at[value]);
-        if (at[value] == nullptr) output_places_.push_back({output_of(value), k, p});
+        const Home home = program_.homes[call.results[p]];
+        calls_[k].out.push_back(in_arena(home));
+        if (home.kind == Home::Kind::output) output_places_.push_back({home.number, k, p});
       }
       calls_[k].out.push_back(arena_.data() + offsets[program_.plan.slots[program_.inner.size() + k]]);
     }

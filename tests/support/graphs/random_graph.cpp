@@ -79,9 +79,14 @@ class Builder {
 
   void grow() {
     using Step = void (Builder::*)();
+    const size_t before = nodes_.size();
     (this->*one_of<Step>({&Builder::unary, &Builder::binary, &Builder::binary, &Builder::compare, &Builder::cast,
                           &Builder::reduce, &Builder::scan, &Builder::move, &Builder::move, &Builder::cut,
                           &Builder::index, &Builder::sort, &Builder::matmul, &Builder::loop}))();
+    // What is between may be large, so only the last is there to go on with.
+    if (exact_ && nodes_.size() > before + 1) {
+      nodes_.erase(nodes_.begin() + static_cast<std::ptrdiff_t>(before), nodes_.end() - 1);
+    }
   }
 
   void unary() {
@@ -143,6 +148,7 @@ class Builder {
   void cast() {
     const DType narrow = exact_ ? DType::f32 : DType::bf16;
     add(hlir::Cast{one_of({DType::f32, DType::f64, DType::i32, DType::u8, DType::bool_, narrow})}, {pick()});
+    shrink();
   }
 
   int64_t axis_of(NodeId id) { return below(std::max<int64_t>(1, type(id).shape.rank())); }

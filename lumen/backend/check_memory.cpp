@@ -1,0 +1,93 @@
+#include <fmt/format.h>
+
+#include <map>
+#include <optional>
+#include <tuple>
+
+#include "lumen/backend/program.h"
+
+namespace lumen {
+
+namespace {
+
+// A buffer of a run: an input's, an output's (which is the input's when it is updated in place), or a slot's.
+using Memory = std::pair<Home::Kind, uint32_t>;
+
+class Follower {
+ public:
+  explicit Follower(const Program& program) : program_(program) {}
+
+  Expected<void> run() {
+    const Graph& graph = *program_.graph;
+    for (uint32_t k = 0; k < graph.inputs().size(); ++k) held_[{Home::Kind::input, k}] = k;
+    for (size_t k = 0; k < program_.calls.size(); ++k) LUMEN_TRY(call(k));
+    for (const ProgramCopy& copy : program_.copies) {
+      LUMEN_TRY(expect(copy.value, "a copy"));
+      held_[memory({Home::Kind::output, copy.output})] = copy.value;
+    }
+    for (uint32_t k = 0; k < program_.outputs.size(); ++k) {
+      if (held_[memory({Home::Kind::output, k})] == program_.outputs[k]) continue;
+      return error(fmt::format("output {} is not value {} at the end", k, program_.outputs[k]));
+    }
+    return {};
+  }
+
+ private:
+  Memory memory(Home home) const {
+    if (home.kind == Home::Kind::arena) return {home.kind, program_.plan.slots[home.number]};
+    if (home.kind != Home::Kind::output || !program_.in_place[home.number]) return {home.kind, home.number};
+    const NodeId state = *program_.graph->outputs()[home.number].alias;
+    uint32_t number = 0;
+    while (program_.graph->inputs()[number] != state) ++number;
+    return {Home::Kind::input, number};
+  }
+
+  Expected<void> expect(uint32_t value, const std::string& reader) {
+    const std::optional<uint32_t> found = held_[memory(program_.homes[value])];
+    if (found == value) return {};
+    return error(fmt::format("{} reads value {} where {} is", reader, value,
+                             found ? fmt::format("value {}", *found) : std::string("nothing")));
+  }
+
+  // Everything that a call reads and writes is apart, but for the operand that it may replace.
+  Expected<void> call(size_t number) {
+    const ProgramCall& call = program_.calls[number];
+    const std::string name = fmt::format("call {}", number);
+    const std::optional<uint32_t> replaced = program_.kernels[call.kernel].text.in_place;
+    std::map<Memory, size_t> reads;  // how often
+    for (const uint32_t value : call.operands) {
+      LUMEN_TRY(expect(value, name));
+      ++reads[memory(program_.homes[value])];
+    }
+    if (replaced && !call.results.empty()) --reads[memory(program_.homes[call.operands[*replaced]])];
+    const Memory scratch{Home::Kind::arena, program_.plan.slots[program_.inner.size() + number]};
+    std::vector<Memory> written{scratch};
+    for (size_t k = 0; k < call.results.size(); ++k) {
+      const Memory to = memory(program_.homes[call.results[k]]);
+      const bool first = k == 0;
+      for (const Memory& other : written) {
+        if (other == to) return error(fmt::format("{} writes one buffer twice", name));
+      }
+      if (reads[to] != 0) return error(fmt::format("{} writes what it reads", name));
+      if (!first && replaced && to == memory(program_.homes[call.operands[*replaced]])) {
+        return error(fmt::format("{} writes what it replaces by another result", name));
+      }
+      written.push_back(to);
+    }
+    for (const uint32_t value : call.operands) {
+      if (memory(program_.homes[value]) == scratch) return error(fmt::format("{} has scratch where it reads", name));
+    }
+    held_[scratch] = std::nullopt;
+    for (const uint32_t value : call.results) held_[memory(program_.homes[value])] = value;
+    return {};
+  }
+
+  const Program& program_;
+  std::map<Memory, std::optional<uint32_t>> held_;
+};
+
+}  // namespace
+
+Expected<void> check_memory(const Program& program) { return Follower(program).run(); }
+
+}  // namespace lumen

@@ -1,0 +1,191 @@
+#include "lumen/search/roll.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "lumen/backend/program.h"
+#include "lumen/base/hash.h"
+#include "lumen/hlir/binary.h"
+#include "lumen/hlir/reduce.h"
+#include "lumen/search/group.h"
+
+namespace lumen::search {
+
+namespace {
+
+constexpr size_t kLeastPeriod = 12;  // ops: what is smaller may fuse with its neighbours
+constexpr size_t kLeastTimes = 3;
+constexpr size_t kMostPeriods = 64;  // tried
+
+size_t at(NodeId id) { return static_cast<size_t>(id); }
+
+// A run of `times` repetitions of `period` ops from op `begin` on; `slack` more ops fit the pattern behind it.
+struct Run {
+  size_t begin = 0, period = 0, times = 0, slack = 0;
+  size_t end() const { return begin + period * times; }
+  size_t saved() const { return times == 0 ? 0 : period * (times - 1); }
+};
+
+class Roller {
+ public:
+  explicit Roller(const Graph& graph) : reads_(graph), graph_(graph) {
+    std::vector<uint64_t> hashes(graph.size());
+    for (const NodeId id : reads_.order()) {
+      hashes[at(id)] = hash(id, hashes);
+      if (!reads_.computes(id)) continue;
+      ops_.push_back(id);
+      labels_.push_back(hashes[at(id)]);
+    }
+    find_readers();
+  }
+
+  Expected<std::vector<Carved>> run() {
+    cut(0, ops_.size());
+    std::vector<Group> groups;
+    size_t begin = 0;
+    cuts_.push_back(ops_.size());
+    std::ranges::sort(cuts_);
+    for (const size_t end : cuts_) {
+      if (end > begin) groups.emplace_back(ops_.begin() + std::ptrdiff_t(begin), ops_.begin() + std::ptrdiff_t(end));
+      begin = std::max(begin, end);
+    }
+    return carve_all(graph_, reads_.parts_of(groups));
+  }
+
+ private:
+  // Of what a node does, with the free nodes it reads but without the computed ones.
+  uint64_t hash(NodeId id, std::span<const uint64_t> hashes) const {
+    const Node& node = graph_[id];
+    Hasher hasher;
+    if (node.is<Input>()) return hasher.add(node.type.str()).value();
+    hasher.add(node.op->hash(node.fields)).add(node.type.str());
+    for (const NodeId operand : node.operands) {
+      const bool inner = !reads_.computes(operand) && !graph_[operand].is<Input>();
+      if (inner) {
+        hasher.add(hashes[at(operand)]);
+      } else {
+        hasher.add(graph_[operand].type.str());
+      }
+    }
+    return hasher.value();
+  }
+
+  void find_readers() {
+    std::vector<size_t> place(graph_.size());
+    for (size_t k = 0; k < ops_.size(); ++k) place[at(ops_[k])] = k;
+    readers_.resize(ops_.size());
+    for (size_t k = 0; k < ops_.size(); ++k) {
+      for (const NodeId source : reads_.sources_of(ops_[k])) readers_[place[at(source)]].push_back(k);
+    }
+    const DimValues dims = typical_dims(graph_);
+    for (const NodeId id : ops_) {
+      const Expected<int64_t> bytes = graph_[id].type.bytes(dims);
+      bytes_.push_back(bytes.ok() ? static_cast<double>(*bytes) : 0);
+    }
+  }
+
+  // Cuts what repeats most within [begin, end), then what is before, after and inside of it.
+  void cut(size_t begin, size_t end) {
+    const Run found = best_run(begin, end);
+    if (found.times < kLeastTimes) return;
+    const Run run = rotated(found);
+    for (size_t k = 0; k <= run.times; ++k) cuts_.push_back(run.begin + k * run.period);
+    cut(begin, run.begin);
+    cut(run.end(), end);
+    const size_t before = cuts_.size();
+    cut(run.begin, run.begin + run.period);
+    const std::vector<size_t> inside(cuts_.begin() + std::ptrdiff_t(before), cuts_.end());
+    for (size_t k = 1; k < run.times; ++k) {
+      for (const size_t each : inside) cuts_.push_back(each + k * run.period);
+    }
+  }
+
+  Run best_run(size_t begin, size_t end) const {
+    Run best;
+    for (const size_t period : periods(begin, end)) {
+      const Run run = longest_run(begin, end, period);
+      if (run.saved() > best.saved()) best = run;
+    }
+    return best;
+  }
+
+  // The distances at which equal labels stand, the most frequent first; of those the smallest first.
+  std::vector<size_t> periods(size_t begin, size_t end) const {
+    std::unordered_map<uint64_t, size_t> last;
+    std::map<size_t, size_t> votes;
+    for (size_t k = begin; k < end; ++k) {
+      const auto [found, is_new] = last.emplace(labels_[k], k);
+      if (!is_new && k - found->second >= kLeastPeriod) ++votes[k - found->second];
+      found->second = k;
+    }
+    std::vector<std::pair<size_t, size_t>> sorted(votes.begin(), votes.end());
+    std::ranges::stable_sort(sorted, std::ranges::greater{}, &std::pair<size_t, size_t>::second);
+    if (sorted.size() > kMostPeriods) sorted.resize(kMostPeriods);
+    std::vector<size_t> result;
+    for (const auto& [period, count] : sorted) result.push_back(period);
+    std::ranges::sort(result);
+    return result;
+  }
+
+  Run longest_run(size_t begin, size_t end, size_t period) const {
+    Run best;
+    size_t best_length = 0;
+    for (size_t k = begin, length = 0; k + period < end; ++k) {
+      length = labels_[k] == labels_[k + period] ? length + 1 : 0;
+      if (length <= best_length) continue;
+      best_length = length;
+      const size_t all = length + period;
+      best = {k + 1 - length, period, all / period, all % period};
+    }
+    return best;
+  }
+
+  // The same run from where a cut loses least.
+  Run rotated(Run run) const {
+    size_t best = 0;
+    for (size_t shift = 1; shift <= run.slack; ++shift) {
+      if (loss(run, shift) < loss(run, best)) best = shift;
+    }
+    run.begin += best;
+    run.slack -= best;
+    return run;
+  }
+
+  // Bytes that go from one repetition to the next, and might not if it were not cut here.
+  double loss(const Run& run, size_t shift) const {
+    const size_t cut = run.begin + run.period + shift;
+    double total = 0;
+    for (size_t k = cut - run.period; k < cut; ++k) {
+      bool fuses = false, crosses = false, stays = false;
+      for (const size_t reader : readers_[k]) {
+        crosses = crosses || reader >= cut;
+        stays = stays || reader < cut;
+        fuses = fuses || (reader >= cut && !feeds_contraction(reader));
+      }
+      if (crosses) total += bytes_[k] * (!fuses ? kApart : stays ? kShared : 1);
+    }
+    return total;
+  }
+  static constexpr double kApart = 0.1;   // a matrix product reads it from memory anyway
+  static constexpr double kShared = 0.3;  // it is in memory anyway, for others
+
+  bool feeds_contraction(size_t op) const {
+    return graph_[ops_[op]].is<hlir::Mul>() && !readers_[op].empty() &&
+           std::ranges::all_of(readers_[op], [&](size_t r) { return graph_[ops_[r]].is<hlir::SumReduce>(); });
+  }
+
+  Reads reads_;
+  const Graph& graph_;
+  std::vector<NodeId> ops_;  // what computes, in order
+  std::vector<uint64_t> labels_;
+  std::vector<std::vector<size_t>> readers_;  // by op: ops
+  std::vector<double> bytes_;                 // by op
+  std::vector<size_t> cuts_;
+};
+
+}  // namespace
+
+Expected<std::vector<Carved>> roll(const Graph& graph) { return Roller(graph).run(); }
+
+}  // namespace lumen::search
