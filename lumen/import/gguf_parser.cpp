@@ -220,8 +220,8 @@ Expected<void> GgufParser::place_tensors() {
     return bad(fmt::format("bytes {} to {} of the data belong to no tensor", covered, next));
   };
   for (const Place& place : places_) {
-    LUMEN_TRY(check_gap(place.offset));
     const uint64_t end = LUMEN_TRY(place_tensor(place, data, covered));
+    LUMEN_TRY(check_gap(place.offset));
     known = end <= data.size();
     covered = known ? end : place.offset + 1;
   }
