@@ -68,10 +68,6 @@ bool has(ModelFamily family, In in) {
   return false;
 }
 
-bool is_gemma(ModelFamily family) {
-  return family == ModelFamily::gemma || family == ModelFamily::gemma2 || family == ModelFamily::gemma3;
-}
-
 // A name in its parts: "blk.3.ffn_up.weight" is "3", "ffn_up" and ".weight".
 struct Parts {
   std::string_view layer;  // empty outside layers
@@ -134,6 +130,10 @@ std::optional<ModelFamily> parse_family(std::string_view architecture) {
 std::optional<ModelFamily> family_of_model_type(std::string_view model_type) {
   const auto found = std::ranges::find(kFamilies, model_type, &FamilyRow::model_type);
   return found == kFamilies.end() ? std::nullopt : std::optional(found->family);
+}
+
+bool is_gemma(ModelFamily family) {
+  return family == ModelFamily::gemma || family == ModelFamily::gemma2 || family == ModelFamily::gemma3;
 }
 
 std::optional<std::string> ggml_name(ModelFamily family, std::string_view hugging_face) {

@@ -14,6 +14,7 @@ enum class ModelFamily : uint8_t { llama, qwen2, qwen3, gemma, gemma2, gemma3 };
 
 std::string_view name(ModelFamily family);                               // general.architecture
 std::optional<ModelFamily> parse_family(std::string_view architecture);  // its inverse
+bool is_gemma(ModelFamily family);
 // Of config.json's model_type.
 std::optional<ModelFamily> family_of_model_type(std::string_view model_type);
 std::string_view model_type(ModelFamily family);

@@ -67,6 +67,7 @@ Expected<void> Weights::add_safetensors(const std::string& path) {
       return error(fmt::format("{}: tensor \"{}\" is also in {}", path, key, files_[entries_.find(key)->second.file]));
     }
   }
+  for (const auto& [key, text] : file->metadata()) remarks_[key] = text;
   files_.push_back(path);
   kept_.push_back(std::move(file));
   return {};

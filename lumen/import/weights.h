@@ -37,8 +37,10 @@ class Weights {
   // The files, those of shards in the order of their names.
   const std::vector<std::string>& files() const { return files_; }
   const Entries& entries() const { return entries_; }
-  // Its metadata, when it is a GGUF file.
+  // The file itself, with its metadata, when it is a GGUF file.
   const Gguf* gguf() const { return gguf_.get(); }
+  // What .safetensors files say beside their tensors; of shards, the last to say it.
+  const std::map<std::string, std::string, std::less<>>& remarks() const { return remarks_; }
 
   // An error that suggests the nearest name when there is none, and one that names a type without a meaning here.
   Expected<const Weight*> find(std::string_view name) const;
@@ -52,6 +54,7 @@ class Weights {
   std::vector<std::string> files_;
   Entries entries_;
   std::shared_ptr<const Gguf> gguf_;
+  std::map<std::string, std::string, std::less<>> remarks_;
   std::vector<std::shared_ptr<const void>> kept_;  // the files whose mappings the entries point into
 };
 
