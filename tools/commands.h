@@ -102,6 +102,27 @@ Expected<int> export_tuning(const TuneOptions& options);
 Expected<int> import_tuning(const TuneOptions& options);
 Expected<int> clear_tuning(const TuneOptions& options);
 
+// What is in a file (or folder) of weights.
+struct InspectOptions {
+  std::string path;
+  std::string tensor;  // show the values of this one
+  int64_t count = 32;  // how many values; -1: all
+  bool json = false;
+};
+Expected<int> inspect_weights(const InspectOptions& options);
+
+// Weights from one kind of file to another.
+struct ConvertArguments {
+  std::string in;   // weights; with random_weights: config.json
+  std::string out;  // .gguf, .safetensors or a folder
+  std::string type;
+  std::vector<std::string> keep;  // regular expressions
+  bool raw = false;
+  bool random_weights = false;
+  int64_t seed = 0;
+};
+Expected<int> convert_files(const ConvertArguments& arguments);
+
 // Timings of the benchmark's cases.
 struct BenchOptions {
   std::string suite;    // "micro" or "patterns"

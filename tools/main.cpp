@@ -183,6 +183,55 @@ void add_tune(CLI::App& app, TuneOptions& options, Chosen& chosen) {
       "  lumen tune clear --kernel matmul");
 }
 
+void add_inspect(CLI::App& app, InspectOptions& options, Chosen& chosen) {
+  CLI::App* inspect = app.add_subcommand("inspect", "list what a file of weights holds, or show a tensor of it");
+  inspect->add_option("PATH", options.path, "a .gguf or .safetensors file, an index of shards, or a folder of these")
+      ->type_name("")
+      ->required();
+  inspect->add_option("--tensor", options.tensor, "show the values of this tensor")->type_name("NAME");
+  inspect->add_option("--count", options.count, "how many values; -1: all")
+      ->check(CLI::Range(int64_t{-1}, int64_t{1} << 62))
+      ->capture_default_str()
+      ->type_name("N");
+  inspect->add_flag("--json", options.json, "as JSON, with every value of the metadata");
+  inspect->footer(
+      "Examples:\n"
+      "  lumen inspect model.gguf\n"
+      "  lumen inspect folder --json\n"
+      "  lumen inspect model.gguf --tensor output_norm.weight --count 8");
+  inspect->callback([&] { chosen = [&options] { return inspect_weights(options); }; });
+}
+
+void add_convert(CLI::App& app, ConvertArguments& arguments, Chosen& chosen) {
+  CLI::App* convert = app.add_subcommand("convert", "write weights as another kind of file, or in another type");
+  convert->add_option("IN", arguments.in, "weights, as for `inspect`; with --random-weights: a config.json")
+      ->type_name("")
+      ->required();
+  convert->add_option("OUT", arguments.out, "FILE.gguf, FILE.safetensors, or a folder for these and config.json")
+      ->type_name("")
+      ->required();
+  convert->add_option("--type", arguments.type, "f32, f16, bf16, q8_0 or q4_0 (default: floats stay what they are)")
+      ->type_name("TYPE");
+  convert->add_option("--keep", arguments.keep, "tensors whose new name has a match keep their type; may be repeated")
+      ->type_name("REGEX");
+  convert->add_flag("--raw", arguments.raw, "tensors alone: names, rows and values stay as they are");
+  convert->add_flag("--random-weights", arguments.random_weights, "random weights for the model IN describes");
+  convert->add_option("--seed", arguments.seed, "of --random-weights")->capture_default_str()->type_name("N");
+  convert->footer(
+      "Between .safetensors and .gguf, names, the order of rows and constants change as the two kinds of file have "
+      "them,\n"
+      "for Llama, Mistral, Qwen2, Qwen3 and Gemma; config.json beside the weights says what they are. In GGUF vectors "
+      "are\n"
+      "f32, and a matrix whose rows are no whole blocks becomes f16.\n"
+      "\n"
+      "Examples:\n"
+      "  lumen convert folder model.gguf --type q8_0 --keep token_embd\n"
+      "  lumen convert model.gguf folder --type bf16\n"
+      "  lumen convert a.safetensors a.gguf --raw\n"
+      "  lumen convert --random-weights config.json random.gguf --type q4_0");
+  convert->callback([&] { chosen = [&arguments] { return convert_files(arguments); }; });
+}
+
 // LUMEN_THREADS and LUMEN_CACHE are read once, by flags(), after the options are parsed.
 struct BenchEnvironment {
   std::optional<int> threads;
@@ -274,6 +323,8 @@ int main_with(int argc, char** argv) {
   RunOptions run;
   EggOptions egg;
   TuneOptions tune;
+  InspectOptions inspect;
+  ConvertArguments convert;
   BenchOptions bench;
   BenchEnvironment bench_environment;
   OpsOptions ops;
@@ -284,6 +335,8 @@ int main_with(int argc, char** argv) {
   add_run(app, run, chosen);
   add_egg(app, egg, chosen);
   add_tune(app, tune, chosen);
+  add_inspect(app, inspect, chosen);
+  add_convert(app, convert, chosen);
   add_bench(app, bench, bench_environment, chosen);
   add_listings(app, ops, flags_markdown, chosen);
   if (const std::optional<std::string> unknown = unknown_command(app, argc, argv)) {

@@ -30,21 +30,10 @@ class Descriptor {
     if (fd_ >= 0) ::close(fd_);
   }
   int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
 
  private:
   int fd_;
 };
-
-bool write_all(int fd, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    bytes = bytes.subspan(static_cast<size_t>(written));
-  }
-  return true;
-}
 
 }  // namespace
 
@@ -72,26 +61,51 @@ MappedFile::~MappedFile() {
   if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
 }
 
-Expected<void> write_file(const std::string& path, std::span<const std::span<const std::byte>> parts) {
+FileWriter::FileWriter(std::string path, std::string temporary, int fd)
+    : path_(std::move(path)), temporary_(std::move(temporary)), fd_(fd) {}
+
+FileWriter::FileWriter(FileWriter&& other) noexcept
+    : path_(std::move(other.path_)),
+      temporary_(std::exchange(other.temporary_, {})),
+      fd_(std::exchange(other.fd_, -1)) {}
+
+FileWriter::~FileWriter() {
+  if (fd_ >= 0) ::close(fd_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+Expected<FileWriter> FileWriter::create(const std::string& path) {
   std::string temporary;
   int fd = -1;
   for (int k = 0; fd < 0 && (k == 0 || errno == EEXIST); ++k) {
     temporary = fmt::format("{}.{}.{}.tmp", path, ::getpid(), k);
     fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   }
-  Descriptor file(fd);
-  if (file.get() < 0) return failed("write", path);
-  const auto give_up = [&](std::string_view what) {
-    Diag diag = failed(what, path);
-    ::unlink(temporary.c_str());
-    return diag;
-  };
-  for (const std::span<const std::byte> part : parts) {
-    if (!write_all(file.get(), part)) return give_up("write");
+  if (fd < 0) return failed("write", path);
+  return FileWriter(path, std::move(temporary), fd);
+}
+
+Expected<void> FileWriter::write(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd_, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return failed("write", path_);
+    bytes = bytes.subspan(static_cast<size_t>(written));
   }
-  if (::close(file.release()) != 0) return give_up("write");
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) return give_up("replace");
   return {};
+}
+
+Expected<void> FileWriter::commit() {
+  if (::close(std::exchange(fd_, -1)) != 0) return failed("write", path_);
+  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) return failed("replace", path_);
+  temporary_.clear();
+  return {};
+}
+
+Expected<void> write_file(const std::string& path, std::span<const std::span<const std::byte>> parts) {
+  FileWriter file = LUMEN_TRY(FileWriter::create(path));
+  for (const std::span<const std::byte> part : parts) LUMEN_TRY(file.write(part));
+  return file.commit();
 }
 
 }  // namespace lumen

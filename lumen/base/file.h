@@ -24,8 +24,25 @@ class MappedFile {
   std::span<const std::byte> bytes_;
 };
 
-// The file has all of the parts, one after another, or is as it was: they go to a new file beside it, which then takes
-// its name.
+// A file that is written piece by piece and appears, or replaces the one of that name, when all of it is there: until
+// `commit` has succeeded everything goes to a new file beside it, which is removed if that never happens.
+class FileWriter {
+ public:
+  static Expected<FileWriter> create(const std::string& path);
+  FileWriter(FileWriter&& other) noexcept;
+  FileWriter& operator=(FileWriter&& other) = delete;
+  ~FileWriter();
+  Expected<void> write(std::span<const std::byte> bytes);
+  Expected<void> commit();  // nothing is written after it
+
+ private:
+  FileWriter(std::string path, std::string temporary, int fd);
+  std::string path_;
+  std::string temporary_;  // empty when nothing is to be removed
+  int fd_;
+};
+
+// The file has all of the parts, one after another, or is as it was.
 Expected<void> write_file(const std::string& path, std::span<const std::span<const std::byte>> parts);
 
 }  // namespace lumen

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "lumen/frontend/attention.h"
+#include "lumen/frontend/blocks.h"
 #include "lumen/frontend/convolution.h"
 #include "lumen/frontend/creation.h"
 #include "lumen/frontend/elementwise.h"

@@ -7,11 +7,13 @@
 #include <array>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <utility>
 
+#include "lumen/base/check.h"
 #include "lumen/base/file.h"
 #include "lumen/base/nearest.h"
+#include "lumen/import/json_object.h"
+#include "lumen/import/storage_type.h"
 
 namespace lumen {
 
@@ -36,24 +38,6 @@ constexpr std::array kDtypes = {
 
 Diag file_error(std::string_view path, std::string_view text) { return error(fmt::format("{}: {}", path, text)); }
 
-// Parsed with every key looked at once: JSON that repeats a name is refused, not resolved.
-Expected<Json> parse_header(std::string_view text, std::string_view path) {
-  std::vector<std::set<std::string>> keys;
-  std::optional<std::string> repeated;
-  const auto watch = [&](int, Json::parse_event_t event, Json& parsed) {
-    if (event == Json::parse_event_t::object_start) keys.emplace_back();
-    if (event == Json::parse_event_t::object_end) keys.pop_back();
-    if (event == Json::parse_event_t::key && !keys.back().insert(parsed.get<std::string>()).second) {
-      repeated = parsed.get<std::string>();
-    }
-    return true;
-  };
-  Json header = Json::parse(text, watch, /*allow_exceptions=*/false);
-  if (header.is_discarded() || !header.is_object()) return file_error(path, "the header is not a JSON object");
-  if (repeated) return file_error(path, fmt::format("name \"{}\" occurs twice in the header", *repeated));
-  return header;
-}
-
 std::optional<std::vector<int64_t>> parse_sizes(const Json& parent, const char* key) {
   const auto found = parent.find(key);
   if (found == parent.end() || !found->is_array() || found->size() > 64) return {};
@@ -63,16 +47,6 @@ std::optional<std::vector<int64_t>> parse_sizes(const Json& parent, const char* 
     sizes.push_back(size.get<int64_t>());
   }
   return sizes;
-}
-
-// Bytes that the dims take; nothing when that overflows or is no whole number.
-std::optional<int64_t> bytes_of(DType dtype, const std::vector<int64_t>& dims) {
-  int64_t numel = 1;
-  for (const int64_t dim : dims) {
-    if (__builtin_mul_overflow(numel, dim, &numel) || numel > int64_t{1} << 56) return {};
-  }
-  if (numel * info(dtype).bits % 8 != 0) return {};
-  return storage_bytes(dtype, numel);
 }
 
 Expected<SafeTensors::Entry> parse_entry(const std::string& name, const Json& json, std::span<const std::byte> data,
@@ -94,7 +68,7 @@ Expected<SafeTensors::Entry> parse_entry(const std::string& name, const Json& js
   if (begin > end || static_cast<uint64_t>(end) > data.size()) {
     return bad(fmt::format("data_offsets [{},{}] are outside the {} bytes of data", begin, end, data.size()));
   }
-  const std::optional<int64_t> wanted = bytes_of(dtype->second, *dims);
+  const std::optional<int64_t> wanted = stored_bytes(dtype->second, *dims);
   if (wanted != end - begin) {
     return bad(fmt::format("{}[{}] needs {} bytes, data_offsets [{},{}] give {}", dtype_name, fmt::join(*dims, ","),
                            wanted ? fmt::to_string(*wanted) : "no number of", begin, end, end - begin));
@@ -142,7 +116,7 @@ Expected<SafeTensors> SafeTensors::parse(std::span<const std::byte> bytes, std::
   }
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()) + 8, length);
   const std::span<const std::byte> data = bytes.subspan(8 + length);
-  const Json header = LUMEN_TRY(parse_header(text, path));
+  const Json header = LUMEN_TRY(parse_json_object(text, path, "header"));
   SafeTensors file;
   file.path_ = path;
   for (const auto& [name, json] : header.items()) {
@@ -187,31 +161,50 @@ Expected<HostTensor> SafeTensors::tensor(std::string_view name) const {
 
 Expected<void> write_safetensors(const std::string& path, const std::map<std::string, HostTensor, std::less<>>& tensors,
                                  const std::map<std::string, std::string, std::less<>>& metadata) {
+  std::vector<TensorToWrite> given;
+  for (const auto& [name, tensor] : tensors) {
+    given.push_back({name, tensor.dtype, tensor.dims, [&tensor = tensor] {
+                       std::vector<std::byte> bytes(static_cast<size_t>(storage_bytes(tensor.dtype, tensor.numel())));
+                       pack(tensor.dtype, tensor.lanes, bytes);
+                       return bytes;
+                     }});
+  }
+  return write_safetensors(path, std::move(given), metadata);
+}
+
+Expected<void> write_safetensors(const std::string& path, std::vector<TensorToWrite> tensors,
+                                 const std::map<std::string, std::string, std::less<>>& metadata,
+                                 const WroteBytes& wrote) {
+  std::ranges::sort(tensors, {}, &TensorToWrite::name);
   Json header = Json::object();
   if (!metadata.empty()) header[std::string(kMetadata)] = metadata;
-  std::vector<std::vector<std::byte>> data;
-  size_t offset = 0;
-  for (const auto& [name, tensor] : tensors) {
-    const auto dtype = std::find_if(kDtypes.begin(), kDtypes.end(),
-                                    [&wanted = tensor.dtype](const auto& d) { return d.second == wanted; });
-    const std::optional<int64_t> size = bytes_of(tensor.dtype, tensor.dims);
-    if (dtype == kDtypes.end() || !size || name == kMetadata) {
-      return file_error(path, fmt::format("tensor \"{}\": .safetensors cannot hold {}[{}]", name,
-                                          lumen::name(tensor.dtype), fmt::join(tensor.dims, ",")));
+  int64_t offset = 0;
+  for (const TensorToWrite& tensor : tensors) {
+    const auto dtype =
+        std::ranges::find_if(kDtypes, [&](const auto& d) { return StorageType(d.second) == tensor.type; });
+    const std::optional<int64_t> size = stored_bytes(tensor.type, tensor.dims);
+    if (dtype == kDtypes.end() || !size || tensor.name == kMetadata) {
+      return file_error(path, fmt::format("tensor \"{}\": .safetensors cannot hold {}[{}]", tensor.name,
+                                          lumen::name(tensor.type), fmt::join(tensor.dims, ",")));
     }
-    data.emplace_back(static_cast<size_t>(*size));
-    pack(tensor.dtype, tensor.lanes, data.back());
-    header[name] = {
-        {"dtype", dtype->first}, {"shape", tensor.dims}, {"data_offsets", {offset, offset + data.back().size()}}};
-    offset += data.back().size();
+    if (header.contains(tensor.name)) return file_error(path, fmt::format("tensor \"{}\" is given twice", tensor.name));
+    header[tensor.name] = {{"dtype", dtype->first}, {"shape", tensor.dims}, {"data_offsets", {offset, offset + *size}}};
+    offset += *size;
   }
   std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
   text.append((8 - text.size() % 8) % 8, ' ');
   std::array<std::byte, 8> length{};
   for (size_t k = 0; k < 8; ++k) length[k] = static_cast<std::byte>(text.size() >> 8 * k);
-  std::vector<std::span<const std::byte>> parts{length, std::as_bytes(std::span(text))};
-  for (const std::vector<std::byte>& bytes : data) parts.emplace_back(bytes);
-  return write_file(path, parts);
+  FileWriter file = LUMEN_TRY(FileWriter::create(path));
+  LUMEN_TRY(file.write(length));
+  LUMEN_TRY(file.write(std::as_bytes(std::span(text))));
+  for (const TensorToWrite& tensor : tensors) {
+    const std::vector<std::byte> bytes = LUMEN_TRY(tensor.bytes());
+    CHECK(bytes.size() == static_cast<size_t>(*stored_bytes(tensor.type, tensor.dims)), "as many bytes as promised");
+    LUMEN_TRY(file.write(bytes));
+    if (wrote) wrote(bytes.size());
+  }
+  return file.commit();
 }
 
 }  // namespace lumen

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lumen/import/tensor_to_write.h"
 #include "lumen/ir/host_tensor.h"
 
 namespace lumen {
@@ -42,5 +43,8 @@ class SafeTensors {
 // Replaces the file atomically; the same tensors give the same bytes. Errors for dtypes the format does not have.
 Expected<void> write_safetensors(const std::string& path, const std::map<std::string, HostTensor, std::less<>>& tensors,
                                  const std::map<std::string, std::string, std::less<>>& metadata = {});
+Expected<void> write_safetensors(const std::string& path, std::vector<TensorToWrite> tensors,
+                                 const std::map<std::string, std::string, std::less<>>& metadata = {},
+                                 const WroteBytes& wrote = {});
 
 }  // namespace lumen
