@@ -9,6 +9,16 @@ function(add_program target)
                         ${arg_LINK})
 endfunction()
 
+# The libraries over lumen::lumen: modules, and the models made of them.
+function(add_upper_library name)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${name}/*.cpp)
+  add_library(lumen_${name} STATIC EXCLUDE_FROM_ALL ${sources})
+  target_link_libraries(lumen_${name} PUBLIC ${ARGN} PRIVATE lumen_warnings lumen_fmt nlohmann_json::nlohmann_json)
+  add_library(lumen::${name} ALIAS lumen_${name})
+endfunction()
+add_upper_library(nn lumen::lumen)
+add_upper_library(models lumen::nn)
+
 # What tests, fuzz targets and conformance share.
 file(GLOB support_sources CONFIGURE_DEPENDS tests/support/*.cpp)
 add_library(test_support STATIC EXCLUDE_FROM_ALL ${support_sources})
@@ -25,6 +35,8 @@ if(LUMEN_FUZZ)
     set(library lumen::lumen)
     if(stem MATCHES "^egg_")
       set(library lumen_egraph)
+    elseif(stem MATCHES "^model_")
+      set(library lumen::models)
     endif()
     add_program(fuzz_${stem} LIBRARY ${library} SOURCES ${source} LINK test_support)
     target_link_options(fuzz_${stem} PRIVATE -fsanitize=fuzzer)
@@ -71,6 +83,10 @@ if(conformance_sources)
   add_program(conformance SOURCES ${conformance_sources} LINK test_support)
 endif()
 
+# Compares models with transformers; tests/models/oracle.py runs it.
+file(GLOB oracle_sources CONFIGURE_DEPENDS tests/models/oracle/*.cpp)
+add_program(model_oracle LIBRARY lumen::models SOURCES ${oracle_sources})
+
 enable_testing()
 
 # The checks that need no compiler output; `python3` alone runs them.
@@ -101,6 +117,7 @@ foreach(folder IN LISTS test_folders)
     continue()
   endif()
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "/tests/models/oracle/")
   if(NOT sources)
     continue()
   endif()
@@ -118,6 +135,8 @@ foreach(folder IN LISTS test_folders)
     set(library bench_suite)
   elseif(name STREQUAL "backend" OR name STREQUAL "threads")
     set(library lumen_backend)
+  elseif(name STREQUAL "nn" OR name STREQUAL "models")
+    set(library lumen::${name})
   endif()
   add_program(test_${name} LIBRARY ${library} SOURCES ${sources} LINK test_support GTest::gtest GTest::gtest_main rapidcheck rapidcheck_gtest)
   # What is under test is optimised; the tests themselves only take longer to compile that way.

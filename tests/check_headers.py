@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every header under lumen/ compiles alone: a file that includes only it, with -fsyntax-only, two at a time."""
+"""Every header under lumen/, nn/ and models/ compiles alone: a file that includes only it, with -fsyntax-only, two at a time."""
 import argparse
 import concurrent.futures
 import pathlib
@@ -25,7 +25,8 @@ def main():
         )
         return header, run.returncode, run.stderr
 
-    headers = [path.relative_to(args.root).as_posix() for path in sorted((args.root / "lumen").rglob("*.h"))]
+    folders = [args.root / name for name in ("lumen", "nn", "models")]
+    headers = [path.relative_to(args.root).as_posix() for folder in folders for path in sorted(folder.rglob("*.h"))]
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
         failed = [(header, text) for header, code, text in pool.map(compile_alone, headers) if code != 0]
     for header, text in failed:

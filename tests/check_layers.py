@@ -2,7 +2,8 @@
 """Fails on an include that lumen/layers.txt does not allow.
 
 A file in lumen/<folder>/ may include lumen/<folder>/ and the folders that its line names, directly or through them.
-What stands beside the folders (lumen/*.h, lumen/*.cpp), and tests/, tools/, bench/ and examples/, may include anything.
+What stands beside the folders (lumen/*.h, lumen/*.cpp) may include all of lumen/; nn/ that and itself; models/ those and
+itself. tests/, tools/, bench/ and examples/ may include anything.
 Headers may not include fmt or nlohmann (compile time; nlohmann/json_fwd.hpp is allowed).
 """
 import argparse
@@ -13,6 +14,8 @@ import sys
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
 HEAVY = ("fmt/", "nlohmann/")
 HEAVY_ALLOWED = ("nlohmann/json_fwd.hpp",)
+# What stands on lumen/, from the bottom: a folder may include itself and those before it.
+UPPER = ("nn", "models")
 
 
 def read_layers(path):
@@ -62,6 +65,17 @@ def check_file(path, shown, folder, allowed):
     return problems
 
 
+def check_upper(path, shown, above):
+    """Includes of `above`, folders that stand over the file's."""
+    problems = []
+    for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+        match = INCLUDE.match(line)
+        target = match and (match.group(1) or match.group(2))
+        if target and target.startswith(tuple(f"{name}/" for name in above)):
+            problems.append(f"{shown}:{number}: {shown.parts[0]}/ includes {target}, which stands above it")
+    return problems
+
+
 def check_tree(root):
     try:
         allowed = read_layers(root / "lumen" / "layers.txt")
@@ -77,6 +91,13 @@ def check_tree(root):
             problems.append(f"{shown}:1: folder lumen/{folder} has no line in lumen/layers.txt")
             continue
         problems += check_file(path, shown, folder, allowed)
+    for level, name in enumerate(("lumen", *UPPER)):
+        for path in sorted((root / name).rglob("*")):
+            if path.suffix not in (".h", ".inc", ".cpp") or not path.is_file():
+                continue
+            problems += check_upper(path, path.relative_to(root), UPPER[level:])
+            if name in UPPER:
+                problems += check_file(path, path.relative_to(root), None, allowed)
     return problems
 
 

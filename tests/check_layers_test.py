@@ -72,8 +72,23 @@ class CheckLayers(unittest.TestCase):
         ):
             self.assertEqual(self.problems({}, layers), [text])
 
+    def test_upper_folders(self):
+        files = {
+            "lumen/ir/a.cpp": '#include "nn/b.h"\n',
+            "nn/b.h": '#include "models/c.h"\n#include <fmt/format.h>\n',
+        }
+        self.assertEqual(
+            self.problems(files),
+            [
+                "lumen/ir/a.cpp:1: lumen/ includes nn/b.h, which stands above it",
+                "nn/b.h:1: nn/ includes models/c.h, which stands above it",
+                "nn/b.h:2: a header includes <fmt/format.h>; include it in the .cpp (compile time)",
+            ],
+        )
+
     def test_allowed(self):
         files = {
+            "models/c.cpp": '#include "nn/b.h"\n#include "lumen/lumen.h"\n#include "models/c.h"\n',
             "lumen/hlir/a.cpp": '#include "lumen/base/x.h"\n#include "lumen/hlir/y.h"\n#include <fmt/format.h>\n',
             "lumen/compile.cpp": '#include "lumen/runtime/x.h"\n',
             "lumen/base/a.h": '// #include "lumen/ir/b.h"\n#include <vector>\n',

@@ -1,0 +1,156 @@
+#include "models/decoder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "lumen/base/check.h"
+
+namespace lumen::models {
+
+namespace {
+
+// The context grows in steps, so that sizes are settled anew only now and then.
+constexpr int64_t kContextStep = 64;
+
+size_t at(int64_t index) { return static_cast<size_t>(index); }
+
+}  // namespace
+
+Decoder::Decoder(Session session, const Model& model)
+    : session_(std::move(session)), options_(model.options), vocabulary_(model.vocabulary) {
+  CHECK(model.kind == ModelKind::causal, "a Decoder needs a causal model");
+  lengths_.assign(at(options_.batch), 0);
+  last_.assign(at(options_.batch), 0);
+  tokens_.resize(at(options_.batch * options_.max_step));
+  positions_.resize(tokens_.size());
+  if (!options_.paging) return;
+  most_pages_ = pages_for(options_.max_context);
+  page_table_.assign(at(options_.batch * most_pages_), 0);
+  pages_given_.assign(at(options_.batch), 0);
+  free_pages_.resize(at(options_.paging->pages));
+  std::iota(free_pages_.rbegin(), free_pages_.rend(), 0);
+  session_.bind("page_table", page_table_.data(), {options_.batch, most_pages_});
+}
+
+int64_t Decoder::pages_for(int64_t positions) const {
+  return (positions + options_.paging->page - 1) / options_.paging->page;
+}
+
+void Decoder::check_room(int64_t sequence, int64_t tokens) const {
+  const int64_t length = lengths_[at(sequence)];
+  if (length + tokens <= options_.max_context) return;
+  throw Error(error(fmt::format("sequence {} has {} tokens and cannot take {} more: the context holds {}", sequence,
+                                length, tokens, options_.max_context)));
+}
+
+void Decoder::give_pages(int64_t sequence, int64_t positions) {
+  if (!options_.paging) return;
+  int64_t& given = pages_given_[at(sequence)];
+  for (; given < pages_for(positions); ++given) {
+    page_table_[at(sequence * most_pages_ + given)] = free_pages_.back();
+    free_pages_.pop_back();
+  }
+}
+
+// The sequence's tokens of a step. Where there are none left it repeats the last one.
+void Decoder::fill_sequence(int64_t sequence, std::span<const int32_t> tokens, int64_t width) {
+  const int64_t start = lengths_[at(sequence)];
+  const auto count = static_cast<int64_t>(tokens.size());
+  for (int64_t k = 0; k < width; ++k) {
+    const int64_t place = sequence * width + k;
+    tokens_[at(place)] = k < count ? tokens[at(k)] : count > 0 ? tokens.back() : last_[at(sequence)];
+    positions_[at(place)] = static_cast<int32_t>(std::max<int64_t>(0, start + std::min(k, count - 1)));
+  }
+  if (count > 0) last_[at(sequence)] = tokens.back();
+  lengths_[at(sequence)] = start + count;
+}
+
+void Decoder::execute(int64_t width) {
+  const int64_t longest = std::max<int64_t>(1, *std::max_element(lengths_.begin(), lengths_.end()));
+  const int64_t grown = (longest + kContextStep - 1) / kContextStep * kContextStep;
+  context_ = std::min(grown, options_.max_context);
+  session_.set_dim("context", context_);
+  if (width != width_) {
+    session_.set_dim("seq", width);
+    session_.bind("tokens", tokens_.data(), {options_.batch, width});
+    session_.bind("positions", positions_.data(), {options_.batch, width});
+    width_ = width;
+  }
+  session_.execute();
+}
+
+void Decoder::prefill(std::span<const std::vector<int32_t>> tokens, int64_t chunk) {
+  if (static_cast<int64_t>(tokens.size()) != options_.batch || chunk < 1) {
+    throw Error(error(
+        fmt::format("prefill of {} sequences in chunks of {}: the batch is {}", tokens.size(), chunk, options_.batch)));
+  }
+  int64_t longest = 0, pages = 0;
+  for (int64_t b = 0; b < options_.batch; ++b) {
+    const auto count = static_cast<int64_t>(tokens[at(b)].size());
+    check_room(b, count);
+    longest = std::max(longest, count);
+    if (options_.paging) pages += pages_for(std::max<int64_t>(1, lengths_[at(b)] + count)) - pages_given_[at(b)];
+  }
+  if (pages > static_cast<int64_t>(free_pages_.size())) {
+    throw Error(error(fmt::format("{} pages are needed, {} are free", pages, free_pages_.size())));
+  }
+  chunk = std::min(chunk, options_.max_step);
+  for (int64_t done = 0; done < longest; done += chunk) {
+    const int64_t width = std::min(chunk, longest - done);
+    for (int64_t b = 0; b < options_.batch; ++b) {
+      const std::span<const int32_t> all = tokens[at(b)];
+      const size_t from = std::min(at(done), all.size());
+      const size_t count = std::min(at(width), all.size() - from);
+      give_pages(b, std::max<int64_t>(1, lengths_[at(b)] + static_cast<int64_t>(count)));
+      fill_sequence(b, all.subspan(from, count), width);
+    }
+    execute(width);
+  }
+}
+
+void Decoder::step(std::span<const int32_t> tokens) {
+  if (static_cast<int64_t>(tokens.size()) != options_.batch) {
+    throw Error(error(fmt::format("a step of {} tokens: the batch is {}", tokens.size(), options_.batch)));
+  }
+  int64_t pages = 0;
+  for (int64_t b = 0; b < options_.batch; ++b) {
+    check_room(b, 1);
+    if (options_.paging) pages += pages_for(lengths_[at(b)] + 1) - pages_given_[at(b)];
+  }
+  if (pages > static_cast<int64_t>(free_pages_.size())) {
+    throw Error(error(fmt::format("{} pages are needed, {} are free", pages, free_pages_.size())));
+  }
+  for (int64_t b = 0; b < options_.batch; ++b) {
+    give_pages(b, lengths_[at(b)] + 1);
+    fill_sequence(b, tokens.subspan(at(b), 1), 1);
+  }
+  execute(1);
+}
+
+void Decoder::reset() {
+  for (int64_t b = 0; b < options_.batch; ++b) reset(b);
+}
+
+void Decoder::reset(int64_t sequence) {
+  lengths_[at(sequence)] = 0;
+  last_[at(sequence)] = 0;
+  if (!options_.paging) return;
+  for (int64_t& given = pages_given_[at(sequence)]; given > 0; --given) {
+    int32_t& page = page_table_[at(sequence * most_pages_ + given - 1)];
+    free_pages_.push_back(page);
+    page = 0;
+  }
+}
+
+std::span<const float> Decoder::all_logits(int64_t sequence) const {
+  const std::span<const std::byte> bytes = session_.bytes("logits");
+  const std::span<const float> all(reinterpret_cast<const float*>(bytes.data()), bytes.size() / sizeof(float));
+  const size_t rows = options_.all_logits ? at(width_) : 1;
+  return all.subspan(at(sequence) * rows * at(vocabulary_), rows * at(vocabulary_));
+}
+
+std::span<const float> Decoder::logits(int64_t sequence) const { return all_logits(sequence).last(at(vocabulary_)); }
+
+}  // namespace lumen::models

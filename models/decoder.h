@@ -1,0 +1,70 @@
+// Decoder: a causal model that reads and continues several texts at once.
+//
+//   Decoder decoder(std::move(session), model);   // compiled from model.graph, with its weights
+//   decoder.prefill({prompt}, 256);
+//   decoder.step({next_token(decoder.logits(0))});
+//
+// The sequences of the batch may have different lengths. A sequence that gets no token in a step repeats its last one
+// at its place, which changes nothing. Everything throws lumen::Error, and a call that is refused changes nothing; what
+// a Session refuses in the middle of a prefill leaves the steps before it done.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <vector>
+
+#include "lumen/runtime/session.h"
+#include "models/model.h"
+
+namespace lumen::models {
+
+class Decoder {
+ public:
+  Decoder(Session session, const Model& model);
+
+  int64_t batch() const { return options_.batch; }
+  int64_t length(int64_t sequence) const { return lengths_[static_cast<size_t>(sequence)]; }
+  Session& session() { return session_; }
+
+  // Appends to each sequence its tokens, at most `chunk` at a time (and what the graph allows in a step).
+  void prefill(std::span<const std::vector<int32_t>> tokens, int64_t chunk);
+  void prefill(std::initializer_list<std::vector<int32_t>> tokens, int64_t chunk) {
+    prefill(std::span(tokens.begin(), tokens.size()), chunk);
+  }
+  // Appends one token to each sequence.
+  void step(std::span<const int32_t> tokens);
+  void step(std::initializer_list<int32_t> tokens) { step(std::span(tokens.begin(), tokens.size())); }
+
+  // Forgets all sequences, or one of them.
+  void reset();
+  void reset(int64_t sequence);
+
+  // After the last token of a sequence; until the next call.
+  std::span<const float> logits(int64_t sequence) const;
+  // Of every token of the last step, [tokens of a sequence, vocabulary]; for models with all_logits.
+  std::span<const float> all_logits(int64_t sequence) const;
+
+ private:
+  void check_room(int64_t sequence, int64_t tokens) const;
+  void fill_sequence(int64_t sequence, std::span<const int32_t> tokens, int64_t width);
+  void execute(int64_t width);
+  void give_pages(int64_t sequence, int64_t positions);
+  int64_t pages_for(int64_t positions) const;
+
+  Session session_;
+  ModelOptions options_;
+  int64_t vocabulary_;
+  std::vector<int64_t> lengths_;      // of each sequence
+  std::vector<int32_t> last_;         // token of each sequence
+  std::vector<int32_t> tokens_;       // of a step: [batch, width]
+  std::vector<int32_t> positions_;    // likewise
+  std::vector<int32_t> page_table_;   // [batch, most pages of a sequence]
+  std::vector<int64_t> pages_given_;  // to each sequence
+  std::vector<int32_t> free_pages_;
+  int64_t most_pages_ = 0;
+  int64_t width_ = 0;    // of the last step
+  int64_t context_ = 0;  // likewise
+};
+
+}  // namespace lumen::models

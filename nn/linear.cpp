@@ -1,0 +1,24 @@
+#include "nn/linear.h"
+
+#include "lumen/frontend/ops.h"
+
+namespace lumen::nn {
+
+Linear::Linear(const Scope& scope, const LinearSettings& settings)
+    : weight(scope.parameter("weight", settings.order == WeightOrder::out_in ? Shape{settings.out, settings.in}
+                                                                             : Shape{settings.in, settings.out})),
+      order(settings.order) {
+  if (settings.bias) bias = scope.parameter("bias", {settings.out});
+}
+
+Tensor Linear::operator()(Tensor x) const {
+  const Tensor rows = order == WeightOrder::out_in ? weight : transpose(weight);
+  return bias ? linear(x, rows, Operand(*bias)) : linear(x, rows);
+}
+
+Embedding::Embedding(const Scope& scope, int64_t count, int64_t size)
+    : weight(scope.parameter("weight", {count, size})) {}
+
+Tensor Embedding::operator()(Tensor indices) const { return embedding(indices, weight); }
+
+}  // namespace lumen::nn
