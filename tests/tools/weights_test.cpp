@@ -17,7 +17,7 @@ struct Model {
     folder.write("config.json", kConfig);
     const Finished made =
         run({"convert", "--random-weights", "config.json", "a.gguf", "--type", "q8_0", "--seed", "5"});
-    EXPECT_EQ(made.out, "a.gguf: 12 tensors, 76480 bytes\n") << made.err;
+    EXPECT_EQ(made.out, "a.gguf: 12 tensors, 76928 bytes\n") << made.err;
   }
   Finished run(const std::vector<std::string>& arguments) const { return run_lumen(arguments, folder.path()); }
 };
@@ -32,7 +32,7 @@ TEST(Inspect, ListsMetadataTensorsAndTypes) {
         "\n  tokenizer.ggml.token_type               [i32]     [2,3,3,6,6,6,…] (320 values)\n",
         "\n  blk.0.attn_k.weight       q8_0     2.18 kB  [32,64]\n",
         "\n  f32           3 tensors             192 elements      768 B\n",
-        "\ntotal: 12 tensors, 71872 elements, 76.5 kB\n"}) {
+        "\ntotal: 12 tensors, 71872 elements, 76.9 kB\n"}) {
     EXPECT_NE(listed.out.find(line), std::string::npos) << line << listed.out;
   }
 }
@@ -59,7 +59,7 @@ TEST(Inspect, JsonHasEverything) {
   EXPECT_EQ(json["tensors"].size(), 12u);
   EXPECT_EQ(json["tensors"][0]["name"], "blk.0.attn_k.weight");
   EXPECT_EQ(json["tensors"][0]["dims"], (std::vector<int>{32, 64}));
-  EXPECT_EQ(json["bytes"], 76480);
+  EXPECT_EQ(json["bytes"], 76928);
 }
 
 TEST(Convert, ToAFolderAndBack) {
@@ -67,7 +67,7 @@ TEST(Convert, ToAFolderAndBack) {
   EXPECT_EQ(model.run({"convert", "a.gguf", "folder"}).err,
             "lumen: a.gguf: tensor \"blk.0.attn_k.weight\": .safetensors cannot hold q8_0; f32, f16 and bf16 it can\n");
   EXPECT_EQ(model.run({"convert", "a.gguf", "folder", "--type", "f32"}).out, "folder: 12 tensors, 287488 bytes\n");
-  EXPECT_EQ(model.run({"convert", "folder", "b.gguf", "--type", "q8_0"}).out, "b.gguf: 12 tensors, 76480 bytes\n");
+  EXPECT_EQ(model.run({"convert", "folder", "b.gguf", "--type", "q8_0"}).out, "b.gguf: 12 tensors, 76928 bytes\n");
   const Finished before = model.run({"inspect", "a.gguf", "--tensor", "blk.0.attn_q.weight", "--count", "-1"});
   const Finished after = model.run({"inspect", "b.gguf", "--tensor", "blk.0.attn_q.weight", "--count", "-1"});
   EXPECT_EQ(before.out, after.out);
