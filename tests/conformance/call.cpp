@@ -109,7 +109,7 @@ std::vector<Shape> Call::shapes(std::string_view name) const {
 const Function* find_function(std::string_view name) {
   for (const auto table : {elementwise_functions(), movement_functions(), reduction_functions(), linear_functions(),
                            normalization_functions(), creation_functions(), indexing_functions(), sorting_functions(),
-                           attention_functions(), convolution_functions(), promotion_functions()}) {
+                           attention_functions(), convolution_functions(), blocks_functions(), promotion_functions()}) {
     for (const Function& function : table) {
       if (function.name == name) return &function;
     }

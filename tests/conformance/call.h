@@ -65,6 +65,7 @@ std::span<const Function> indexing_functions();
 std::span<const Function> sorting_functions();
 std::span<const Function> attention_functions();
 std::span<const Function> convolution_functions();
+std::span<const Function> blocks_functions();
 std::span<const Function> promotion_functions();
 
 // In any of them, or null.

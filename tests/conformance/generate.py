@@ -12,6 +12,7 @@ import warnings
 import torch
 
 import cases_attention
+import cases_blocks
 import cases_convolution
 import cases_creation
 import cases_elementwise
@@ -28,7 +29,8 @@ from suite import Suite
 
 SEED = 20130
 FAMILIES = [cases_elementwise, cases_movement, cases_reduction, cases_linear, cases_normalization, cases_creation,
-            cases_indexing, cases_sorting, cases_attention, cases_convolution, cases_promotion]
+            cases_indexing, cases_sorting, cases_attention, cases_convolution,
+            cases_promotion, cases_blocks]
 LEAST_CASES = 6  # of a function: fewer would hide a sweep that torch refused
 
 

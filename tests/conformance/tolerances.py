@@ -57,6 +57,7 @@ def of(function, dtype):
     return {"rtol": rtol, "atol": atol}
 
 
+row("dequantise", "a product may or may not be rounded before the minimum is taken off it", f32=(2e-6, 2e-5))
 row("sqrt square reciprocal rsqrt log2 sin log1p tan asin atan tanh asinh atanh erf",
     "promises relative accuracy near zero", f64=(1e-12, 0.0), f32=(2e-6, 0.0))
 row("exp expm1 sinh", "Exp2(x * log2 e): the rounding of the product grows to 6e-8 * |x|, |x| <= 88; exact near zero",
