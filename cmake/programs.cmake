@@ -71,6 +71,8 @@ if(conformance_sources)
   add_program(conformance SOURCES ${conformance_sources} LINK test_support)
 endif()
 
+add_program(conformance_text LIBRARY lumen_text SOURCES tests/conformance/text/main.cpp)
+
 enable_testing()
 
 # The checks that need no compiler output; `python3` alone runs them.
@@ -112,6 +114,8 @@ foreach(folder IN LISTS test_folders)
     set(library lumen_egraph)
   elseif(name STREQUAL "search")
     set(library lumen_search)
+  elseif(name STREQUAL "text")
+    set(library lumen_text)
   elseif(name STREQUAL "ir")
     set(library lumen_ir)
   elseif(name STREQUAL "bench")
