@@ -33,6 +33,8 @@ endif()
 add_library(lumen_unicode INTERFACE)
 target_include_directories(lumen_unicode SYSTEM INTERFACE ${LUMEN_PCRE2_INCLUDE} ${LUMEN_UTF8PROC_INCLUDE})
 target_link_libraries(lumen_unicode INTERFACE ${LUMEN_PCRE2_LIBRARY} ${LUMEN_UTF8PROC_LIBRARY})
+# The sampler promises the same tokens everywhere: no multiply-add where the source has two operations.
+target_compile_options(lumen_unicode INTERFACE -ffp-contract=off)
 set(LUMEN_LINK_text lumen_unicode)
 
 # The tuning database is an SQLite file where SQLite can be linked statically, else a file of JSON lines. Either way

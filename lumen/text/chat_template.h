@@ -4,9 +4,9 @@
 //   const std::string prompt = LUMEN_TRY(chat.render({{"messages", messages}, {"add_generation_prompt", true},
 //                                                     {"bos_token", "<s>"}, {"eos_token", "</s>"}}));
 //
-// The language is the part of Jinja that templates use, with Hugging Face's settings: a newline after a block and spaces
-// before it are dropped, `break` and `continue` work, raise_exception(text) is an error, strftime_now(format) is the
-// time. Anything outside that part is an error that says what and where.
+// The language is the part of Jinja that templates use, with Hugging Face's settings: a newline after a block and
+// spaces before it are dropped, `break` and `continue` work, raise_exception(text) is an error, strftime_now(format) is
+// the time. Anything outside that part is an error that says what and where.
 #pragma once
 
 #include <cstddef>

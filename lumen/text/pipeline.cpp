@@ -13,13 +13,6 @@ namespace {
 
 constexpr size_t kMaxText = size_t{1} << 30;
 
-std::string make_valid(std::string_view text, bool per_byte) {
-  if (!per_byte) return replace_invalid(text);
-  Utf8Stream stream(/*per_byte=*/true);
-  std::string result = stream.put(text);
-  return result += stream.finish();
-}
-
 }  // namespace
 
 std::unique_ptr<Workspace> Workspaces::take() const {
@@ -48,7 +41,10 @@ Expected<void> Pipeline::finish() {
     if (!token.normalized) {
       raw_tokens.add(token.text, token);
     } else {
-      normalized_tokens.add(normalize ? LUMEN_TRY(normalize(token.text)) : token.text, token);
+      // Hugging Face decodes such a token as the text that it was found by.
+      const std::string found = normalize ? LUMEN_TRY(normalize(token.text)) : token.text;
+      normalized_tokens.add(found, token);
+      surface.emplace(token.id, found);
     }
   }
   if (!bos && !prefix.empty()) bos = prefix.front();
@@ -61,8 +57,8 @@ Expected<std::vector<int32_t>> Pipeline::encode(std::string_view text, const Enc
   if (text.size() > kMaxText)
     return error(fmt::format("a text of {} bytes is too long to encode at once", text.size()));
   std::string valid;
-  if (!utf8_valid(text)) {
-    valid = make_valid(text, invalid_per_byte);
+  if (!takes_bytes && !utf8_valid(text)) {
+    valid = replace_invalid(text);
     text = valid;
   }
   std::unique_ptr<Workspace> workspace = workspaces->take();

@@ -41,9 +41,9 @@ class Workspaces {
 struct Pipeline {
   std::shared_ptr<const Vocabulary> vocabulary;  // of the model
   std::vector<AddedToken> added;
-  bool invalid_per_byte = false;  // how many U+FFFD invalid UTF-8 is
-  Normalizer normalize;           // may be empty
-  PreTokenizer pre_tokenize;      // may be empty
+  bool takes_bytes = false;   // `normalize` makes invalid UTF-8 valid itself
+  Normalizer normalize;       // may be empty
+  PreTokenizer pre_tokenize;  // may be empty
   std::shared_ptr<const Model> model;
   std::vector<int32_t> prefix, suffix;  // put around a text
   std::vector<MakeDecodeStep> decoder;

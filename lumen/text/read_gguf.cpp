@@ -63,7 +63,7 @@ void add_around(const GgufVocabulary& given, bool bos, bool eos, Pipeline& pipel
 Expected<Pipeline> read_llama(const GgufVocabulary& given) {
   if (given.scores.empty()) return bad("model \"llama\" needs scores");
   Pipeline pipeline;
-  pipeline.invalid_per_byte = true;
+  pipeline.takes_bytes = true;
   const auto vocabulary = std::make_shared<Vocabulary>();
   add_tokens(given, *vocabulary, pipeline, [](const std::string& text) { return text; });
   std::vector<std::optional<float>> scores;
@@ -84,7 +84,7 @@ Expected<Pipeline> read_llama(const GgufVocabulary& given) {
   pipeline.model = Bpe::from_scores(vocabulary, scores, std::move(options));
   const bool space_first = given.add_space_prefix.value_or(true);
   pipeline.normalize = [space_first](const std::string& text) -> Expected<std::string> {
-    return (space_first ? std::string(kSpaceMark) : "") + replace_all(text, " ", kSpaceMark);
+    return (space_first ? std::string(kSpaceMark) : "") + replace_all(replace_invalid_bytes(text), " ", kSpaceMark);
   };
   add_around(given, true, false, pipeline);
   if (space_first) pipeline.decoder.push_back(decode_leading_space(false));

@@ -71,7 +71,7 @@ Expected<Pipeline> read_sentencepiece(std::string_view bytes) {
     return error(fmt::format("SentencePiece model: {} pieces are too many", file.pieces.size()));
   }
   Pipeline pipeline;
-  pipeline.invalid_per_byte = true;
+  pipeline.takes_bytes = true;
   pipeline.normalize = LUMEN_TRY(sentencepiece_normalizer(file));
   const auto vocabulary = std::make_shared<Vocabulary>();
   const std::optional<int32_t> unknown = LUMEN_TRY(add_pieces(file, *vocabulary, pipeline));

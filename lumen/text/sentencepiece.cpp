@@ -104,8 +104,9 @@ struct Rules {
     if (charsmap) {
       if (const auto match = charsmap->longest(input)) return {match->replacement, match->size};
     }
-    const size_t size = utf8_size(input, 0);
-    return {input.substr(0, size), size};
+    const Utf8Char c = utf8_at(input, 0);
+    if (!c.valid) return {kReplacement, 1};
+    return {input.substr(0, c.size), c.size};
   }
 };
 
@@ -158,8 +159,9 @@ Expected<Normalizer> sentencepiece_normalizer(const SentencePieceModel& model) {
   rules->add_dummy_prefix = model.add_dummy_prefix;
   rules->remove_extra_spaces = model.remove_extra_spaces;
   rules->space = model.escape_spaces ? kSpaceMark : std::string_view(" ");
-  return Normalizer(
-      [rules](const std::string& text) -> Expected<std::string> { return replace_invalid(normalize_by(*rules, text)); });
+  return Normalizer([rules](const std::string& text) -> Expected<std::string> {
+    return replace_invalid(normalize_by(*rules, text));
+  });
 }
 
 }  // namespace lumen::text

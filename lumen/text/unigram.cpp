@@ -25,6 +25,7 @@ Unigram::Unigram(std::shared_ptr<const Vocabulary> vocabulary, std::vector<Unigr
     any = true;
   }
   unknown_score_ = least - kUnknownPenalty;
+  if (options_.float_sums) unknown_score_ = static_cast<float>(unknown_score_);
   for (size_t id = 0; id < pieces_.size(); ++id) {
     const std::string_view text = vocabulary_->text(static_cast<int64_t>(id));
     if (!pieces_[id].used || text.empty()) continue;

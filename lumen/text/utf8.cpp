@@ -75,15 +75,22 @@ std::u32string utf8_codes(std::string_view text) {
   return codes;
 }
 
-std::string replace_invalid(std::string_view text) {
+namespace {
+
+std::string replace(std::string_view text, bool per_byte) {
   std::string result;
   result.reserve(text.size());
   for (size_t at = 0; at < text.size();) {
     const Utf8Char c = utf8_at(text, at);
     result += c.valid ? text.substr(at, c.size) : kReplacement;
-    at += c.size;
+    at += c.valid || !per_byte ? c.size : 1;
   }
   return result;
 }
+
+}  // namespace
+
+std::string replace_invalid(std::string_view text) { return replace(text, false); }
+std::string replace_invalid_bytes(std::string_view text) { return replace(text, true); }
 
 }  // namespace lumen::text

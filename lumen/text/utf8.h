@@ -33,5 +33,7 @@ std::u32string utf8_codes(std::string_view text);
 
 // What is invalid becomes U+FFFD, one for each longest prefix of a character, as the Unicode standard recommends.
 std::string replace_invalid(std::string_view text);
+// The same, one for each byte.
+std::string replace_invalid_bytes(std::string_view text);
 
 }  // namespace lumen::text

@@ -167,8 +167,10 @@ def byte_alphabet():
 
 def run_tokenizers(lumen, count, options):
     corpus = oracle_strings.training_corpus(1_200_000)
-    makers = oracle_strings.StringMaker(1, corpus, kinds.SPECIAL + ["wørd", "<r>", "<s>", "<unk>", "[SEP]"])
-    strings = makers.strings(options.strings)
+    special = kinds.SPECIAL + ["wørd", "<r>", "<s>", "<unk>", "[SEP]"]
+    maker = oracle_strings.StringMaker(1, corpus, special)
+    strings = maker.strings(options.strings)
+    old_strings = oracle_strings.StringMaker(2, corpus, special, old=True).strings(options.strings)
 
     def wanted(name):
         return not options.only or options.only in name
@@ -177,7 +179,8 @@ def run_tokenizers(lumen, count, options):
     for make in hugging_face:
         for name, tokenizer in make(corpus):
             if wanted(name):
-                compare_hugging_face(lumen, count, name, tokenizer, strings)
+                by_class = make in (kinds.word_piece_kinds, kinds.other_kinds)
+                compare_hugging_face(lumen, count, name, tokenizer, old_strings if by_class else strings)
             if name == "o200k" and wanted("tiktoken"):
                 short = [text for text in strings if len(text) < 3000]
                 compare_tiktoken(lumen, count, tokenizer, short)
@@ -191,8 +194,8 @@ def run_tokenizers(lumen, count, options):
                              [text.encode() for text in plain.decode_batch(ids)])
     for name, tokenizer in kinds.minilm():
         if wanted(name):
-            compare_hugging_face(lumen, count, name, tokenizer, strings)
-    raw = [text.encode() for text in strings] + makers.byte_strings(options.strings // 4)
+            compare_hugging_face(lumen, count, name, tokenizer, old_strings)
+    raw = [text.encode() for text in strings] + maker.byte_strings(options.strings // 4)
     charsmap = None
     for name, model in kinds.sentencepiece_kinds(corpus):
         if wanted("sp-" + name):
@@ -207,7 +210,7 @@ def run_tokenizers(lumen, count, options):
         charsmap = kinds.charsmap_of(model) if name == "unigram" else charsmap
     for name, tokenizer in kinds.unigram_kinds(corpus, charsmap):
         if wanted(name):
-            compare_hugging_face(lumen, count, name, tokenizer, strings)
+            compare_hugging_face(lumen, count, name, tokenizer, old_strings)
 
 
 def main():

@@ -53,19 +53,22 @@ def training_corpus(size):
     return [line for part in parts for line in part.splitlines(keepends=True)]
 
 
-def assigned_characters():
+def assigned_characters(old):
+    """Those of Unicode, or those that have been the same since Unicode 3.2: peers have tables of different ages."""
     skipped = ("Cn", "Cs", "Co")
-    return [chr(c) for c in range(1, 0x110000) if unicodedata.category(chr(c)) not in skipped]
+    first = unicodedata.ucd_3_2_0
+    return [c for c in map(chr, range(1, 0x110000)) if unicodedata.category(c) not in skipped and
+            (not old or first.category(c) == unicodedata.category(c))]
 
 
 class StringMaker:
     """Makes strings; `special` are the texts of special tokens to mix in."""
 
-    def __init__(self, seed, corpus, special=()):
+    def __init__(self, seed, corpus, special=(), old=False):
         self.rng = random.Random(seed)
         self.corpus = corpus
         self.special = list(special)
-        self.characters = assigned_characters()
+        self.characters = assigned_characters(old)
         self.words = [word for group in WORDS.values() for word in group]
 
     def part(self):

@@ -132,12 +132,32 @@ def sentencepiece_kinds(corpus):
         normalization_rule_name="nmt_nfkc_cf", add_dummy_prefix=False, user_defined_symbols=["<sep>"])
 
 
+def proto_fields(data):
+    """(number, bytes) of the fields of a message that hold bytes."""
+    def varint(at):
+        value = shift = 0
+        while True:
+            value |= (data[at] & 127) << shift
+            shift, at = shift + 7, at + 1
+            if data[at - 1] < 128:
+                return value, at
+    at = 0
+    while at < len(data):
+        key, at = varint(at)
+        if key & 7 == 2:
+            size, at = varint(at)
+            yield key >> 3, data[at : at + size]
+            at += size
+        elif key & 7 == 0:
+            at = varint(at)[1]
+        else:
+            at += 4 if key & 7 == 5 else 8
+
+
 def charsmap_of(model):
     """The precompiled normaliser of a SentencePiece model."""
-    from sentencepiece import sentencepiece_model_pb2
-    proto = sentencepiece_model_pb2.ModelProto()
-    proto.ParseFromString(model)
-    return proto.normalizer_spec.precompiled_charsmap
+    spec = dict(proto_fields(model))[3]
+    return dict(proto_fields(spec))[2]
 
 
 def unigram_kinds(corpus, charsmap):

@@ -126,7 +126,8 @@ Expected<int> render(const std::vector<std::string>& arguments) {
     const OrderedJson given = OrderedJson::parse(line);
     Json result;
     const Expected<ChatTemplate> parsed = ChatTemplate::parse(given["template"].get<std::string>());
-    const Expected<std::string> text = parsed.ok() ? parsed->render(given["variables"]) : Expected<std::string>(parsed.diag());
+    const Expected<std::string> text =
+        parsed.ok() ? parsed->render(given["variables"]) : Expected<std::string>(parsed.diag());
     if (text.ok()) {
       result["text"] = *text;
     } else {
