@@ -22,6 +22,21 @@ endif()
 add_library(lumen_boost INTERFACE)
 target_include_directories(lumen_boost SYSTEM INTERFACE ${LUMEN_BOOST_INCLUDE})
 
+# Tokenizers: regular expressions and Unicode.
+find_path(LUMEN_PCRE2_INCLUDE pcre2.h)
+find_library(LUMEN_PCRE2_LIBRARY NAMES pcre2-8)
+find_path(LUMEN_UTF8PROC_INCLUDE utf8proc.h)
+find_library(LUMEN_UTF8PROC_LIBRARY NAMES utf8proc)
+if(NOT LUMEN_PCRE2_INCLUDE OR NOT LUMEN_PCRE2_LIBRARY OR NOT LUMEN_UTF8PROC_INCLUDE OR NOT LUMEN_UTF8PROC_LIBRARY)
+  message(FATAL_ERROR "PCRE2 and utf8proc are needed; on Debian 12: libpcre2-dev libutf8proc-dev")
+endif()
+add_library(lumen_unicode INTERFACE)
+target_include_directories(lumen_unicode SYSTEM INTERFACE ${LUMEN_PCRE2_INCLUDE} ${LUMEN_UTF8PROC_INCLUDE})
+target_link_libraries(lumen_unicode INTERFACE ${LUMEN_PCRE2_LIBRARY} ${LUMEN_UTF8PROC_LIBRARY})
+# The sampler promises the same tokens everywhere: no multiply-add where the source has two operations.
+target_compile_options(lumen_unicode INTERFACE -ffp-contract=off)
+set(LUMEN_LINK_text lumen_unicode)
+
 # The tuning database is an SQLite file where SQLite can be linked statically, else a file of JSON lines. Either way
 # lumen_search has all the same functions: one of the folders lumen/search/{sqlite,no_sqlite} is left out.
 option(LUMEN_SQLITE "Keep tuning results in SQLite where it is found" ON)

@@ -86,6 +86,7 @@ endif()
 # Compares models with transformers; tests/models/oracle.py runs it.
 file(GLOB oracle_sources CONFIGURE_DEPENDS tests/models/oracle/*.cpp)
 add_program(model_oracle LIBRARY lumen::models SOURCES ${oracle_sources})
+add_program(conformance_text LIBRARY lumen_text SOURCES tests/conformance/text/main.cpp)
 
 enable_testing()
 
@@ -129,6 +130,8 @@ foreach(folder IN LISTS test_folders)
     set(library lumen_egraph)
   elseif(name STREQUAL "search")
     set(library lumen_search)
+  elseif(name STREQUAL "text")
+    set(library lumen_text)
   elseif(name STREQUAL "ir")
     set(library lumen_ir)
   elseif(name STREQUAL "bench")

@@ -1,0 +1,86 @@
+// Sampler: chooses the next token from a model's logits.
+//
+// In this order: bias is added; penalties; the largest wins if the temperature is 0; otherwise temperature, top-k,
+// top-p, min-p, and a draw. Equal logits rank by id. The same seed and logits give the same tokens on every machine.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "lumen/base/expected.h"
+
+namespace lumen {
+
+struct SamplingOptions {
+  float temperature = 1;         // 0: the most likely token, always
+  int32_t top_k = 0;             // only the k most likely; 0: all
+  float top_p = 1;               // only the fewest whose probabilities reach p together
+  float min_p = 0;               // only those at least this fraction of the most likely one
+  float repetition_penalty = 1;  // of every token seen: logits above 0 are divided by it, others multiplied
+  float presence_penalty = 0;    // taken from the logit of every token chosen before
+  float frequency_penalty = 0;   // the same, for each time it was chosen
+  std::vector<std::pair<int32_t, float>> logit_bias;  // added to logits; -infinity forbids a token
+  uint64_t seed = 0;
+  int32_t top_logprobs = 0;  // how many likely tokens are listed with each choice
+};
+
+struct TokenLogprob {
+  int32_t id;
+  float logprob;
+};
+
+struct SampledToken {
+  int32_t id;
+  // Under the model's own distribution: the logits as they were given.
+  float logprob;
+  std::span<const TokenLogprob> top;  // the most likely first; until the next call
+};
+
+class Sampler {
+ public:
+  // An error names an option that is out of range.
+  static Expected<Sampler> make(SamplingOptions options, int32_t vocabulary_size);
+
+  // Tokens of the prompt, for the repetition penalty; those that are not in the vocabulary are ignored.
+  void see(std::span<const int32_t> ids);
+  // Forgets every token and starts the draws again.
+  void reset();
+
+  // The next token, remembered as chosen. One logit per token; -infinity is a token that cannot be. An error for NaN,
+  // +infinity, a wrong number, or no token that can be. Allocates nothing after the first call.
+  Expected<SampledToken> sample(std::span<const float> logits);
+
+ private:
+  struct Candidate {
+    float logit;
+    int32_t id;
+  };
+  struct Seen {
+    int32_t id;
+    int32_t chosen;  // times
+  };
+  Sampler() = default;
+  Seen& remember(int32_t id);
+  Expected<void> check(std::span<const float> logits) const;
+  void adjust(std::span<const float> logits);
+  void rank(size_t count);
+  void keep_top_p();
+  void keep_min_p();
+  int32_t draw();
+  double next_uniform();
+  void fill_logprobs(std::span<const float> logits, SampledToken& token);
+
+  SamplingOptions options_;
+  std::vector<int32_t> seen_at_;  // by id: where in seen_, or -1
+  std::vector<Seen> seen_;
+  std::vector<float> adjusted_;
+  std::vector<Candidate> candidates_;
+  std::vector<double> weights_;  // of the candidates
+  size_t ranked_ = 0;            // so many candidates are in order, before all others
+  std::vector<TokenLogprob> top_;
+  uint64_t random_ = 0;
+};
+
+}  // namespace lumen
