@@ -1,6 +1,7 @@
 // Contract kernels of the CPU backend: the time of one product, for each line on the standard input.
 //
 //   mm f32 1 512 512 512 nt [schedule]      batch, m, n, k; nt: the right side is [n,k], nn: [k,n]
+//   mm q8_0 1 1 512 512 nt [schedule]       the right side in blocks, the left one f32; q8_0:bf16: both bf16
 //   conv f32 1 64 56 56 64 3 1 1 [schedule] images, channels, height, width, channels out, window, stride, padding
 //   drop                                    forgets the products made so far
 //   clock thread                            from now on, the time of the calling thread and not that on the wall
@@ -49,8 +50,15 @@ std::shared_ptr<Graph> matrix_product(std::istream& line) {
   std::string dtype_name, layout;
   int64_t b = 0, m = 0, n = 0, k = 0;
   line >> dtype_name >> b >> m >> n >> k >> layout;
-  const DType dtype = parse_dtype(dtype_name).value();
   auto graph = std::make_shared<Graph>();
+  if (const std::optional<BlockType> blocks = parse_block_type(dtype_name.substr(0, dtype_name.find(':')))) {
+    const DType dtype = dtype_name.ends_with(":bf16") ? bf16 : f32;
+    const Tensor x = cast(graph->input("a0", {b, m, k}, dtype), f32);
+    const Tensor y = graph->input("a1", {b, n, k / info(*blocks).elements * info(*blocks).bytes}, u8);
+    testing::product(x, "bmk", cast(dequantise(y, *blocks, dtype), f32), "bnk", "bmn").output("r0");
+    return graph;
+  }
+  const DType dtype = parse_dtype(dtype_name).value();
   const bool transposed = layout == "nt";
   Tensor x = graph->input("a0", {b, m, k}, dtype);
   Tensor y = graph->input("a1", transposed ? Shape{b, n, k} : Shape{b, k, n}, dtype);

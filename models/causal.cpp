@@ -17,7 +17,7 @@ using nn::Scope;
 class CausalBuilder {
  public:
   CausalBuilder(Graph& graph, const CausalSettings& settings, const ModelOptions& options, DType dtype)
-      : graph_(graph), settings_(settings), options_(options), top_(graph, dtype) {}
+      : graph_(graph), settings_(settings), options_(options), top_(graph, dtype, options.storage) {}
 
   void build() {
     declare_inputs();

@@ -40,7 +40,23 @@ Expected<DType> read_dtype(const Config& config) {
   return config.problem(key, fmt::format("is \"{}\"; supported are float32, bfloat16, float16", name));
 }
 
+// Files that do not name an architecture say the type.
+constexpr std::array kTypes = {
+    std::pair{std::string_view("llama"), std::string_view("LlamaForCausalLM")},
+    std::pair{std::string_view("mistral"), std::string_view("MistralForCausalLM")},
+    std::pair{std::string_view("qwen2"), std::string_view("Qwen2ForCausalLM")},
+    std::pair{std::string_view("qwen3"), std::string_view("Qwen3ForCausalLM")},
+    std::pair{std::string_view("gemma2"), std::string_view("Gemma2ForCausalLM")},
+    std::pair{std::string_view("gemma3_text"), std::string_view("Gemma3ForCausalLM")},
+};
+
 Expected<std::string> read_architecture(const Config& config) {
+  if (!config.has("architectures") && config.has("model_type")) {
+    const std::string type = LUMEN_TRY(config.string("model_type"));
+    for (const auto& [known, architecture] : kTypes) {
+      if (known == type) return std::string(architecture);
+    }
+  }
   const std::vector<std::string> names = LUMEN_TRY(config.strings("architectures"));
   if (names.size() == 1) return names[0];
   return config.problem("architectures", fmt::format("must name one, got {}", names.size()));
@@ -72,9 +88,21 @@ Expected<ModelOptions> settle(ModelOptions options, const Positions& positions, 
   return options;
 }
 
+void follow_file(CausalSettings& settings, const ModelOptions& options) {
+  const auto whole = [&](nn::NormSettings& norm) {
+    if (options.whole_norms && norm.kind == nn::NormKind::rms_from_one) norm.kind = nn::NormKind::rms;
+  };
+  whole(settings.norm);
+  for (LayerSettings& layer : settings.layers) {
+    if (layer.attention.qk_norm) whole(*layer.attention.qk_norm);
+    if (options.paired_rows && layer.attention.rope) layer.attention.rope->layout = RopeLayout::interleaved;
+  }
+}
+
 Expected<Model> build_causal_model(const Config& config, const CausalArchitecture& architecture,
                                    const ModelOptions& options) {
-  const CausalSettings settings = LUMEN_TRY(architecture.read(config));
+  CausalSettings settings = LUMEN_TRY(architecture.read(config));
+  follow_file(settings, options);
   const DType dtype = LUMEN_TRY(read_dtype(config));
   Model model{std::make_shared<Graph>(), std::string(architecture.name), ModelKind::causal,
               LUMEN_TRY(settle(options, {settings.max_positions, !settings.names.positions.empty()}, dtype)),

@@ -16,6 +16,11 @@ struct ModelOptions {
   std::optional<DType> dtype = {};        // f32, bf16 or f16; none: what config.json says
   bool all_logits = false;                // of every token of a step, else of the last of each sequence
   std::optional<nn::Paging> paging = {};  // none: contiguous caches
+  // How a weight file differs from Hugging Face's: types of parameters, rotated pairs that are neighbours in the rows
+  // of queries and keys, and Gemma's norms with their 1 added (GGUF has all three).
+  nn::StorageOf storage = {};
+  bool paired_rows = false;
+  bool whole_norms = false;
 };
 
 }  // namespace lumen::models

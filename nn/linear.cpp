@@ -17,8 +17,9 @@ Tensor Linear::operator()(Tensor x) const {
 }
 
 Embedding::Embedding(const Scope& scope, int64_t count, int64_t size)
-    : weight(scope.parameter("weight", {count, size})) {}
+    : table(scope.stored("weight", {count, size})), weight(table.values()) {}
 
-Tensor Embedding::operator()(Tensor indices) const { return embedding(indices, weight); }
+// Only the rows that are looked up are dequantised.
+Tensor Embedding::operator()(Tensor indices) const { return table.values(embedding(indices, table.stored)); }
 
 }  // namespace lumen::nn

@@ -34,7 +34,8 @@ struct Embedding {
   Embedding(const Scope& scope, int64_t count, int64_t size);
   Tensor operator()(Tensor indices) const;
 
-  Tensor weight;
+  StoredParameter table;
+  Tensor weight;  // its values
 };
 
 }  // namespace lumen::nn

@@ -1,5 +1,8 @@
 #include "nn/scope.h"
 
+#include "lumen/base/check.h"
+#include "lumen/frontend/ops.h"
+
 namespace lumen::nn {
 
 Scope Scope::operator/(std::string_view name) const {
@@ -8,8 +11,26 @@ Scope Scope::operator/(std::string_view name) const {
   return inner;
 }
 
-Tensor Scope::parameter(std::string_view name, const Shape& shape) const {
-  return graph_->input(name_of(name), shape, dtype_, InputKind::weight);
+Tensor StoredParameter::values(Tensor rows) const {
+  if (blocks) return dequantise(rows, *blocks, dtype);
+  return rows.dtype() == dtype ? rows : cast(rows, dtype);
+}
+
+StoredParameter Scope::stored(std::string_view name, const Shape& shape) const {
+  const std::string path = name_of(name);
+  const StorageType type = (storage_ ? storage_(path) : std::nullopt).value_or(dtype_);
+  if (const DType* dtype = std::get_if<DType>(&type)) {
+    return {graph_->input(path, shape, *dtype, InputKind::weight), {}, dtype_};
+  }
+  const BlockInfo& block = info(std::get<BlockType>(type));
+  std::vector<Expr> dims(shape.begin(), shape.end());
+  CHECK(!dims.empty(), "rows are stored in blocks");
+  if (!(dims.back() % block.elements == Expr(0))) {
+    throw Error(error("parameter \"" + path + "\": rows of " + dims.back().str() + " elements are no whole blocks of " +
+                      std::string(block.name)));
+  }
+  dims.back() = dims.back() / block.elements * block.bytes;
+  return {graph_->input(path, Shape(dims), u8, InputKind::weight), block.type, dtype_};
 }
 
 Tensor Scope::state(std::string_view name, const Shape& shape) const {

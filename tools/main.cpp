@@ -11,14 +11,13 @@
 #include "lumen/base/flags.h"
 #include "lumen/base/nearest.h"
 #include "tools/commands.h"
+#include "tools/language_options.h"
 
 namespace lumen::tools {
 
 namespace {
 
 constexpr const char* kVersion = "lumen " LUMEN_VERSION;
-
-using Chosen = std::function<Expected<int>()>;
 
 void add_ir(CLI::App& app, IrOptions& options, Chosen& chosen) {
   CLI::App* ir = app.add_subcommand("ir", "check, format or draw a graph in text form");
@@ -245,7 +244,8 @@ struct BenchEnvironment {
   }
 };
 
-void add_bench(CLI::App& app, BenchOptions& options, BenchEnvironment& environment, Chosen& chosen) {
+void add_bench(CLI::App& app, BenchOptions& options, BenchEnvironment& environment, LanguageArguments& language,
+               Chosen& chosen) {
   CLI::App* bench = app.add_subcommand("bench", "time single primitives, or the patterns that models are made of");
   bench->require_subcommand(1);
   const auto add = [&](const char* name, const char* help) {
@@ -269,6 +269,7 @@ void add_bench(CLI::App& app, BenchOptions& options, BenchEnvironment& environme
   };
   add("micro", "the primitives, each alone, at 1k to 10M elements");
   add("patterns", "matmul, gemv, convolution, softmax, norms, activations, attention, a transformer block");
+  add_llm_bench(*bench, language, chosen);
   CLI::App* serve = bench->add_subcommand("serve", "answer requests on stdin, for bench/compare");
   serve->callback([&chosen] { chosen = serve_bench; });
   serve->group("");  // for a program, not for people
@@ -282,7 +283,8 @@ void add_bench(CLI::App& app, BenchOptions& options, BenchEnvironment& environme
       "  lumen bench micro --quick\n"
       "  lumen bench patterns --only 'softmax|norm' --threads 1\n"
       "  lumen bench patterns --json new.json --compare old.json\n"
-      "  lumen bench patterns --only matmul --dtype bf16 --cold");
+      "  lumen bench patterns --only matmul --dtype bf16 --cold\n"
+      "  lumen bench llm --model model.gguf --pp 128,512 --tg 64");
 }
 
 void add_listings(CLI::App& app, OpsOptions& options, bool& flags_markdown, Chosen& chosen) {
@@ -325,6 +327,7 @@ int main_with(int argc, char** argv) {
   TuneOptions tune;
   InspectOptions inspect;
   ConvertArguments convert;
+  LanguageArguments language;
   BenchOptions bench;
   BenchEnvironment bench_environment;
   OpsOptions ops;
@@ -337,7 +340,8 @@ int main_with(int argc, char** argv) {
   add_tune(app, tune, chosen);
   add_inspect(app, inspect, chosen);
   add_convert(app, convert, chosen);
-  add_bench(app, bench, bench_environment, chosen);
+  add_language_commands(app, language, chosen);
+  add_bench(app, bench, bench_environment, language, chosen);
   add_listings(app, ops, flags_markdown, chosen);
   if (const std::optional<std::string> unknown = unknown_command(app, argc, argv)) {
     return fail(*unknown + " (see lumen --help)");

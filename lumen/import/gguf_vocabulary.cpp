@@ -19,12 +19,12 @@ Expected<std::optional<bool>> optional_bool(const Gguf& file, std::string_view n
   return std::optional(LUMEN_TRY(file.boolean(key_of(name))));
 }
 
-Expected<std::optional<int64_t>> optional_id(const Gguf& file, std::string_view name, size_t tokens) {
+Expected<std::optional<int32_t>> optional_id(const Gguf& file, std::string_view name, size_t tokens) {
   const std::string key = key_of(name);
-  if (!file.has(key)) return std::optional<int64_t>();
+  if (!file.has(key)) return std::optional<int32_t>();
   const int64_t id = LUMEN_TRY(file.integer(key));
-  if (id >= 0 && static_cast<uint64_t>(id) < tokens) return std::optional(id);
-  if (id == -1 || id == UINT32_MAX) return std::optional<int64_t>();  // how writers say that there is none
+  if (id >= 0 && static_cast<uint64_t>(id) < tokens) return std::optional(static_cast<int32_t>(id));
+  if (id == -1 || id == UINT32_MAX) return std::optional<int32_t>();  // how writers say that there is none
   return error(fmt::format("{}: metadata \"{}\" is {}, but there are {} tokens", file.path(), key, id, tokens));
 }
 
@@ -44,7 +44,9 @@ Expected<GgufVocabulary> vocabulary_of(const Gguf& file) {
   const size_t tokens = result.tokens.size();
   if (tokens == 0) return error(fmt::format("{}: a vocabulary without tokens", file.path()));
   if (file.has(key_of("scores"))) {
-    result.scores = LUMEN_TRY(file.numbers(key_of("scores")));
+    for (const double score : LUMEN_TRY(file.numbers(key_of("scores")))) {
+      result.scores.push_back(static_cast<float>(score));
+    }
     LUMEN_TRY(check_length(file, "scores", result.scores.size(), tokens));
   }
   if (file.has(key_of("token_type"))) {

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <set>
 
+#include "lumen/hlir/cast.h"
 #include "lumen/hlir/leaves.h"
 #include "lumen/hlir/loop.h"
 #include "lumen/hlir/view.h"
@@ -17,6 +18,11 @@ constexpr size_t kNone = ~size_t{0};
 size_t at(NodeId id) { return static_cast<size_t>(id); }
 
 bool is_free(const Node& node) { return node.is<hlir::View>() || node.is<hlir::Constant>() || node.is<hlir::Iota>(); }
+
+// Stored, it would take more memory than what it comes from; and a contraction multiplies narrow operands faster.
+bool widens(const Graph& graph, const Node& node) {
+  return node.is<hlir::Cast>() && info(graph[node.operands[0]].type.dtype).bits < info(node.type.dtype).bits;
+}
 
 class Grouper {
  public:
@@ -211,9 +217,12 @@ Reads::Reads(const Graph& graph)
       sources_(graph.size()),
       readers_(graph.size()) {
   for (size_t k = 0; k < order_.size(); ++k) position_[at(order_[k])] = k;
+  std::vector<bool> is_output(graph.size());
+  for (const Output& output : graph.outputs()) is_output[at(output.value)] = true;
   for (const NodeId id : order_) {
     const Node& node = graph[id];
-    computes_[at(id)] = !node.is<Input>() && !is_free(node);
+    const bool free = is_free(node) || (widens(graph, node) && !is_output[at(id)]);
+    computes_[at(id)] = !node.is<Input>() && !free;
     std::vector<NodeId>& sources = sources_[at(id)];
     for (const NodeId operand : node.operands) {
       if (computes_[at(operand)]) {
