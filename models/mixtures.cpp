@@ -32,7 +32,7 @@ Expected<CausalSettings> read_qwen3_moe(const Config& config) {
   m.experts.hidden = s.hidden;
   m.experts.inner = LUMEN_TRY(config.size("moe_intermediate_size"));
   m.experts.activation = s.layers[0].mlp->activation;
-  m.experts.experts = LUMEN_TRY(config.size("num_experts"));
+  m.experts.experts = LUMEN_TRY(config.size(config.has("num_local_experts") ? "num_local_experts" : "num_experts"));
   m.routes = {LUMEN_TRY(config.size("num_experts_per_tok")), true, LUMEN_TRY(config.boolean("norm_topk_prob", false))};
   const int64_t every = LUMEN_TRY(config.size("decoder_sparse_step", 1));
   std::vector<double> dense;
