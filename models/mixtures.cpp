@@ -8,7 +8,7 @@ namespace lumen::models {
 
 Expected<CausalSettings> read_mixtral(const Config& config) {
   CausalSettings s = LUMEN_TRY(read_shared(config, {.eps = 1e-5}));
-  const std::optional<int64_t> window = LUMEN_TRY(config.optional_size("sliding_window"));
+  const std::optional<int64_t> window = LUMEN_TRY(config.optional_token_count("sliding_window"));
   MixtureSettings m;
   m.scope = "block_sparse_moe";
   m.experts.hidden = s.hidden;
@@ -38,7 +38,7 @@ Expected<CausalSettings> read_qwen3_moe(const Config& config) {
   std::vector<double> dense;
   if (config.has("mlp_only_layers")) dense = LUMEN_TRY(config.numbers("mlp_only_layers"));
   const bool windows = LUMEN_TRY(config.boolean("use_sliding_window", false));
-  const std::optional<int64_t> window = LUMEN_TRY(config.optional_size("sliding_window"));
+  const std::optional<int64_t> window = LUMEN_TRY(config.optional_token_count("sliding_window"));
   for (size_t k = 0; k < s.layers.size(); ++k) {
     LayerSettings& layer = s.layers[k];
     layer.attention.qk_norm = s.norm;
