@@ -34,11 +34,11 @@ Tensor layer(const Scope& scope, const BertSettings& s, Tensor x, Tensor visible
 
 Expected<BertSettings> read_bert(const Config& config) {
   BertSettings s;
-  s.vocabulary = LUMEN_TRY(config.size("vocab_size"));
+  s.vocabulary = LUMEN_TRY(config.token_count("vocab_size"));
   s.hidden = LUMEN_TRY(config.size("hidden_size"));
-  s.max_positions = LUMEN_TRY(config.size("max_position_embeddings"));
+  s.max_positions = LUMEN_TRY(config.token_count("max_position_embeddings"));
   s.token_types = LUMEN_TRY(config.size("type_vocab_size", 2));
-  s.layers = LUMEN_TRY(config.size("num_hidden_layers"));
+  s.layers = LUMEN_TRY(config.layer_count("num_hidden_layers"));
   s.norm = {nn::NormKind::layer, LUMEN_TRY(config.number("layer_norm_eps", 1e-12))};
   if (const std::string kind = LUMEN_TRY(config.string("position_embedding_type", "absolute")); kind != "absolute") {
     return config.problem("position_embedding_type", fmt::format("is \"{}\"; supported is absolute", kind));

@@ -11,7 +11,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int64_t kMostOfASize = int64_t{1} << 31;
+constexpr int64_t kMostOfASize = int64_t{1} << 20;
+constexpr int64_t kMostTokens = int64_t{1} << 26;
+constexpr int64_t kMostLayers = 1024;
 constexpr double kMostOfAnInteger = 9007199254740992.0;  // 2^53: doubles are exact up to here
 constexpr size_t kShownValue = 60;
 
@@ -70,13 +72,19 @@ Expected<int64_t> Config::integer(std::string_view key, int64_t fallback) const 
   return has(key) ? integer(key) : fallback;
 }
 
-Expected<int64_t> Config::size(std::string_view key) const {
+Expected<int64_t> Config::up_to(int64_t most, std::string_view key) const {
   const int64_t value = LUMEN_TRY(integer(key));
-  if (value >= 1 && value <= kMostOfASize) return value;
-  return problem(key, fmt::format("must be a size from 1 to {}, got {}", kMostOfASize, value));
+  if (value >= 1 && value <= most) return value;
+  return problem(key, fmt::format("must be from 1 to {}, got {}", most, value));
 }
 
+Expected<int64_t> Config::size(std::string_view key) const { return up_to(kMostOfASize, key); }
+
 Expected<int64_t> Config::size(std::string_view key, int64_t fallback) const { return has(key) ? size(key) : fallback; }
+
+Expected<int64_t> Config::token_count(std::string_view key) const { return up_to(kMostTokens, key); }
+
+Expected<int64_t> Config::layer_count(std::string_view key) const { return up_to(kMostLayers, key); }
 
 Expected<double> Config::number(std::string_view key) const {
   const Json* value = LUMEN_TRY(need(key));
@@ -144,9 +152,9 @@ Expected<std::optional<double>> Config::optional_number(std::string_view key) co
   return std::optional<double>(LUMEN_TRY(number(key)));
 }
 
-Expected<std::optional<int64_t>> Config::optional_size(std::string_view key) const {
+Expected<std::optional<int64_t>> Config::optional_token_count(std::string_view key) const {
   if (!has(key)) return std::optional<int64_t>();
-  return std::optional<int64_t>(LUMEN_TRY(size(key)));
+  return std::optional<int64_t>(LUMEN_TRY(token_count(key)));
 }
 
 }  // namespace lumen::models

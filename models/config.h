@@ -25,9 +25,13 @@ class Config {
   // it.
   Expected<int64_t> integer(std::string_view key) const;
   Expected<int64_t> integer(std::string_view key, int64_t fallback) const;
-  // An integer of at least 1 and at most 2^31, as sizes are.
+  // From 1 to 2^20, as the dims of tensors are.
   Expected<int64_t> size(std::string_view key) const;
   Expected<int64_t> size(std::string_view key, int64_t fallback) const;
+  // From 1 to 2^26, as numbers of tokens are.
+  Expected<int64_t> token_count(std::string_view key) const;
+  // From 1 to 1024.
+  Expected<int64_t> layer_count(std::string_view key) const;
   Expected<double> number(std::string_view key) const;
   Expected<double> number(std::string_view key, double fallback) const;
   Expected<bool> boolean(std::string_view key, bool fallback) const;
@@ -39,7 +43,7 @@ class Config {
   Expected<Config> object(std::string_view key) const;
   // The same where there is one.
   Expected<std::optional<double>> optional_number(std::string_view key) const;
-  Expected<std::optional<int64_t>> optional_size(std::string_view key) const;
+  Expected<std::optional<int64_t>> optional_token_count(std::string_view key) const;
 
   // `config.json: "hidden_size" text`
   Diag problem(std::string_view key, std::string_view text) const;
@@ -49,6 +53,7 @@ class Config {
       : root_(std::move(root)), here_(here), path_(std::move(path)) {}
   const nlohmann::json* find(std::string_view key) const;  // null when not there
   Expected<const nlohmann::json*> need(std::string_view key) const;
+  Expected<int64_t> up_to(int64_t most, std::string_view key) const;
   Diag wrong_type(std::string_view key, std::string_view wanted, const nlohmann::json& got) const;
 
   std::shared_ptr<const nlohmann::json> root_;

@@ -1,5 +1,6 @@
 // Gemma 2, 3 and 4: norms before and after each block, scaled embeddings, layers with and without a window.
 #include <cmath>
+#include <string>
 
 #include "models/architectures.h"
 #include "models/rope_config.h"
@@ -55,6 +56,27 @@ Expected<void> read_ropes(const Config& config, CausalSettings& s, double full_b
   return {};
 }
 
+// Layers without a window have other heads: `per_layer_config`, or the keys of older files.
+Expected<void> read_head_sizes(const Config& config, CausalSettings& s) {
+  const bool listed = config.has("per_layer_config");
+  for (size_t k = 0; k < s.layers.size(); ++k) {
+    nn::AttentionSettings& a = s.layers[k].attention;
+    if (listed) {
+      const Config layers = LUMEN_TRY(config.object("per_layer_config"));
+      if (!layers.has(std::to_string(k))) continue;
+      const Config layer = LUMEN_TRY(layers.object(std::to_string(k)));
+      a.head_dim = LUMEN_TRY(layer.size("head_dim", a.head_dim));
+      a.kv_heads = LUMEN_TRY(layer.size("num_key_value_heads", a.kv_heads));
+    } else if (!a.window) {
+      a.head_dim = LUMEN_TRY(config.size("global_head_dim", 512));
+      if (a.keys_are_values) a.kv_heads = LUMEN_TRY(config.size("num_global_key_value_heads", a.kv_heads));
+    }
+    if (a.heads % a.kv_heads == 0) continue;
+    return config.problem("num_attention_heads", "is no multiple of the key-value heads of every layer");
+  }
+  return {};
+}
+
 Expected<MixtureSettings> read_gemma4_mixture(const Config& config, const CausalSettings& s) {
   MixtureSettings m;
   m.beside_mlp = true;
@@ -105,18 +127,14 @@ Expected<CausalSettings> read_gemma4(const Config& config) {
   CausalSettings s = LUMEN_TRY(read_gemma(config, 6, nn::NormKind::rms));
   s.names.layer_scale = "layer_scalar";
   const bool same_values = LUMEN_TRY(config.boolean("attention_k_eq_v", false));
-  const int64_t full_head = LUMEN_TRY(config.size("global_head_dim", 512));
-  const std::optional<int64_t> full_kv = LUMEN_TRY(config.optional_size("num_global_key_value_heads"));
   for (LayerSettings& layer : s.layers) {
     nn::AttentionSettings& a = layer.attention;
     a.scale = 1;
     a.qk_norm = s.norm;
     a.value_norm = nn::NormSettings{nn::NormKind::rms_without_weight, s.norm.eps};
-    if (a.window) continue;
-    a.head_dim = full_head;
-    a.keys_are_values = same_values;
-    if (same_values && full_kv) a.kv_heads = *full_kv;
+    a.keys_are_values = same_values && !a.window;
   }
+  LUMEN_TRY(read_head_sizes(config, s));
   LUMEN_TRY(read_ropes(config, s, 1000000));
   if (LUMEN_TRY(config.boolean("enable_moe_block", false))) {
     const MixtureSettings mixture = LUMEN_TRY(read_gemma4_mixture(config, s));

@@ -28,9 +28,9 @@ CausalNames gpt2_names() {
 Expected<CausalSettings> read_gpt2(const Config& config) {
   CausalSettings s;
   s.names = gpt2_names();
-  s.vocabulary = LUMEN_TRY(config.size("vocab_size"));
+  s.vocabulary = LUMEN_TRY(config.token_count("vocab_size"));
   s.hidden = LUMEN_TRY(config.size("n_embd"));
-  s.max_positions = LUMEN_TRY(config.size("n_positions"));
+  s.max_positions = LUMEN_TRY(config.token_count("n_positions"));
   s.norm = {nn::NormKind::layer, LUMEN_TRY(config.number("layer_norm_epsilon", 1e-5))};
   s.tied = LUMEN_TRY(config.boolean("tie_word_embeddings", true));
   if (LUMEN_TRY(config.boolean("scale_attn_by_inverse_layer_idx", false))) {
@@ -55,7 +55,7 @@ Expected<CausalSettings> read_gpt2(const Config& config) {
   mlp.names.up = "c_fc";
   mlp.names.down = "c_proj";
   layer.mlp = mlp;
-  s.layers.assign(static_cast<size_t>(LUMEN_TRY(config.size("n_layer"))), layer);
+  s.layers.assign(static_cast<size_t>(LUMEN_TRY(config.layer_count("n_layer"))), layer);
   return s;
 }
 

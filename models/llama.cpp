@@ -20,7 +20,7 @@ Expected<void> read_qwen_windows(const Config& config, CausalSettings& s) {
 }
 
 Expected<void> read_window(const Config& config, CausalSettings& s) {
-  const std::optional<int64_t> window = LUMEN_TRY(config.optional_size("sliding_window"));
+  const std::optional<int64_t> window = LUMEN_TRY(config.optional_token_count("sliding_window"));
   for (LayerSettings& layer : s.layers) layer.attention.window = window;
   return {};
 }

@@ -8,7 +8,7 @@ namespace lumen::models {
 
 Expected<CausalSettings> read_mixtral(const Config& config) {
   CausalSettings s = LUMEN_TRY(read_shared(config, {.eps = 1e-5}));
-  const std::optional<int64_t> window = LUMEN_TRY(config.optional_size("sliding_window"));
+  const std::optional<int64_t> window = LUMEN_TRY(config.optional_token_count("sliding_window"));
   MixtureSettings m;
   m.scope = "block_sparse_moe";
   m.experts.hidden = s.hidden;
@@ -32,13 +32,13 @@ Expected<CausalSettings> read_qwen3_moe(const Config& config) {
   m.experts.hidden = s.hidden;
   m.experts.inner = LUMEN_TRY(config.size("moe_intermediate_size"));
   m.experts.activation = s.layers[0].mlp->activation;
-  m.experts.experts = LUMEN_TRY(config.size("num_experts"));
+  m.experts.experts = LUMEN_TRY(config.size(config.has("num_local_experts") ? "num_local_experts" : "num_experts"));
   m.routes = {LUMEN_TRY(config.size("num_experts_per_tok")), true, LUMEN_TRY(config.boolean("norm_topk_prob", false))};
   const int64_t every = LUMEN_TRY(config.size("decoder_sparse_step", 1));
   std::vector<double> dense;
   if (config.has("mlp_only_layers")) dense = LUMEN_TRY(config.numbers("mlp_only_layers"));
   const bool windows = LUMEN_TRY(config.boolean("use_sliding_window", false));
-  const std::optional<int64_t> window = LUMEN_TRY(config.optional_size("sliding_window"));
+  const std::optional<int64_t> window = LUMEN_TRY(config.optional_token_count("sliding_window"));
   for (size_t k = 0; k < s.layers.size(); ++k) {
     LayerSettings& layer = s.layers[k];
     layer.attention.qk_norm = s.norm;

@@ -66,11 +66,17 @@ Expected<void> read_yarn(const Config& rope, RopeSettings& settings) {
   return {};
 }
 
-// How many elements of a head are rotated.
-Expected<int64_t> read_rotated(const Config& rope, const RopeDefaults& defaults) {
+// How many elements of a head are rotated, or paired.
+Expected<void> read_rotated(const Config& rope, const RopeDefaults& defaults, RopeSettings& settings) {
   const double share = LUMEN_TRY(rope.number("partial_rotary_factor", defaults.rotated_share));
-  const auto size = static_cast<int64_t>(static_cast<double>(defaults.head_dim) * share);
-  if (share > 0 && share <= 1 && size >= 2 && size % 2 == 0) return size;
+  const double rotated = static_cast<double>(defaults.head_dim) * share;
+  settings.size = share > 0 && share <= 1 ? static_cast<int64_t>(rotated) : 0;
+  if (settings.scaling == RopeScaling::proportional) {
+    // The whole head is paired; the pairs that are not rotated stand still.
+    settings.rotated_pairs = settings.size / 2;
+    settings.size = defaults.head_dim;
+  }
+  if (settings.size >= 2 && settings.size % 2 == 0) return {};
   return rope.problem("partial_rotary_factor",
                       fmt::format("{} of a head of {} is no even number of elements", share, defaults.head_dim));
 }
@@ -82,7 +88,7 @@ Expected<RopeSettings> read_rope_object(const Config& rope, const RopeDefaults& 
   settings.scaling = LUMEN_TRY(read_type(rope));
   settings.base = LUMEN_TRY(rope.number("rope_theta", defaults.base));
   if (!(settings.base > 0)) return rope.problem("rope_theta", fmt::format("must be positive, got {}", settings.base));
-  settings.size = LUMEN_TRY(read_rotated(rope, defaults));
+  LUMEN_TRY(read_rotated(rope, defaults, settings));
   const auto most = static_cast<double>(defaults.max_positions);
   const bool dynamic = settings.scaling == RopeScaling::dynamic;
   const double trained = defaults.trained_context > 0 ? defaults.trained_context : most;
@@ -96,12 +102,7 @@ Expected<RopeSettings> read_rope_object(const Config& rope, const RopeDefaults& 
     settings.low_freq_factor = LUMEN_TRY(rope.number("low_freq_factor"));
     settings.high_freq_factor = LUMEN_TRY(rope.number("high_freq_factor"));
   }
-  if (settings.scaling == RopeScaling::proportional) {
-    // The whole head is paired; the pairs that are not rotated stand still.
-    settings.rotated_pairs = settings.size / 2;
-    settings.size = defaults.head_dim;
-    settings.factor = LUMEN_TRY(rope.number("factor", 1));
-  }
+  if (settings.scaling == RopeScaling::proportional) settings.factor = LUMEN_TRY(rope.number("factor", 1));
   return settings;
 }
 

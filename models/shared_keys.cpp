@@ -10,7 +10,7 @@ namespace lumen::models {
 
 namespace {
 
-constexpr int64_t kMostLayers = 1024;
+constexpr int64_t kWidestHeads = int64_t{1} << 20;  // of all heads together
 
 Expected<nn::AttentionSettings> read_attention(const Config& config, const SharedKeys& keys, int64_t hidden) {
   nn::AttentionSettings a;
@@ -25,6 +25,9 @@ Expected<nn::AttentionSettings> read_attention(const Config& config, const Share
     return config.problem("hidden_size", fmt::format("{} is no multiple of num_attention_heads {}", hidden, a.heads));
   }
   a.head_dim = LUMEN_TRY(config.size("head_dim", keys.head_dim > 0 ? keys.head_dim : hidden / a.heads));
+  if (a.heads * a.head_dim > kWidestHeads) {
+    return config.problem("head_dim", fmt::format("{} is too large for {} heads", a.head_dim, a.heads));
+  }
   a.scale = 1 / std::sqrt(static_cast<double>(a.head_dim));
   a.qkv_bias = LUMEN_TRY(config.boolean("attention_bias", keys.attention_bias));
   a.output_bias = a.qkv_bias && keys.output_bias_too;
@@ -41,14 +44,12 @@ Expected<nn::Activation> read_activation(const Config& config, std::string_view 
 
 Expected<CausalSettings> read_shared(const Config& config, const SharedKeys& keys) {
   CausalSettings s;
-  s.vocabulary = LUMEN_TRY(config.size("vocab_size"));
+  s.vocabulary = LUMEN_TRY(config.token_count("vocab_size"));
   s.hidden = LUMEN_TRY(config.size("hidden_size"));
-  s.max_positions = LUMEN_TRY(config.size("max_position_embeddings"));
+  s.max_positions = LUMEN_TRY(config.token_count("max_position_embeddings"));
   s.norm = {nn::NormKind::rms, LUMEN_TRY(config.number("rms_norm_eps", keys.eps))};
   s.tied = LUMEN_TRY(config.boolean("tie_word_embeddings", keys.tied));
-  const int64_t layers = LUMEN_TRY(config.size("num_hidden_layers"));
-  if (layers > kMostLayers)
-    return config.problem("num_hidden_layers", fmt::format("{} is more than {}", layers, kMostLayers));
+  const int64_t layers = LUMEN_TRY(config.layer_count("num_hidden_layers"));
   LayerSettings layer;
   layer.attention = LUMEN_TRY(read_attention(config, keys, s.hidden));
   if (!config.has("rope_parameters") || !LUMEN_TRY(config.object("rope_parameters")).has("full_attention")) {

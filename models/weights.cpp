@@ -50,6 +50,18 @@ std::string type_of(DType dtype, const std::vector<int64_t>& dims) {
   return fmt::format("{}[{}]", name(dtype), fmt::join(dims, ","));
 }
 
+// The same floats, as another dtype stores them.
+void convert(const SafeTensors::Entry& from, DType dtype, std::span<std::byte> to) {
+  if (from.dtype == dtype) {
+    std::memcpy(to.data(), from.bytes.data(), to.size());
+    return;
+  }
+  std::vector<Lane> lanes(static_cast<size_t>(numel_of(from.dims)));
+  unpack(from.dtype, from.bytes, lanes);
+  for (Lane& lane : lanes) lane.f = round_to(dtype, lane.f);
+  pack(dtype, lanes, to);
+}
+
 }  // namespace
 
 Expected<Weights> Weights::of(std::vector<SafeTensors> files) { return Weights(std::move(files)); }
@@ -80,47 +92,35 @@ const SafeTensors::Entry* Weights::find(std::string_view name) const {
   return nullptr;
 }
 
-std::vector<const SafeTensors::Entry*> Weights::find_all(const std::string& name,
-                                                         const std::vector<int64_t>& dims) const {
-  if (const Entry* whole = find(name)) return {whole};
+Weights::Found Weights::find_parts(const std::string& name, const std::vector<int64_t>& dims) const {
+  if (const Entry* whole = find(name)) return {{whole}};
   if (const size_t dot = name.find('.'); dot != std::string::npos) {
-    if (const Entry* whole = find(std::string_view(name).substr(dot + 1))) return {whole};
+    if (const Entry* whole = find(std::string_view(name).substr(dot + 1))) return {{whole}};
   }
   const size_t at = name.find(kExperts);
   if (at == std::string::npos || dims.empty()) return {};
-  std::vector<const Entry*> parts;
+  const size_t rest = at + kExperts.size();
+  Found found{{}, true};
   for (int64_t expert = 0; expert < dims[0]; ++expert) {
-    const size_t rest = at + kExperts.size();
-    parts.push_back(find(fmt::format("{}{}.{}", name.substr(0, rest), expert, name.substr(rest))));
-    if (parts.back() == nullptr) return {};
+    found.parts.push_back(find(fmt::format("{}{}.{}", name.substr(0, rest), expert, name.substr(rest))));
+    if (found.parts.back() == nullptr) return {};
   }
-  return parts;
+  return found;
 }
 
-Expected<const void*> Weights::stored_as(const TensorType& type, const std::vector<int64_t>& dims,
-                                         const std::vector<const Entry*>& parts, std::string_view name) {
-  const bool whole = parts.size() == 1 && parts[0]->dims == dims;
-  for (const Entry* part : parts) {
-    std::vector<int64_t> wanted = dims;
-    if (!whole) wanted.erase(wanted.begin());
+Expected<const void*> Weights::stored_as(DType dtype, const std::vector<int64_t>& dims, const Found& found,
+                                         std::string_view name) {
+  const std::vector<int64_t> wanted(dims.begin() + (found.by_expert ? 1 : 0), dims.end());
+  for (const Entry* part : found.parts) {
     if (part->dims == wanted && is_float(part->dtype)) continue;
-    return error(fmt::format("parameter \"{}\" is {}, the file has {}", name, type_of(type.dtype, wanted),
+    return error(fmt::format("parameter \"{}\" is {}, the file has {}", name, type_of(dtype, wanted),
                              type_of(part->dtype, part->dims)));
   }
-  if (whole && parts[0]->dtype == type.dtype) return static_cast<const void*>(parts[0]->bytes.data());
-  const auto bytes = static_cast<size_t>(storage_bytes(type.dtype, numel_of(dims)));
-  Buffer& buffer = converted_.emplace_back(static_cast<int64_t>(bytes));
-  const size_t each = bytes / parts.size();
-  for (size_t k = 0; k < parts.size(); ++k) {
-    const std::span<std::byte> to{buffer.data() + k * each, each};
-    if (parts[k]->dtype == type.dtype) {
-      std::memcpy(to.data(), parts[k]->bytes.data(), each);
-      continue;
-    }
-    std::vector<Lane> lanes(static_cast<size_t>(numel_of(parts[k]->dims)));
-    unpack(parts[k]->dtype, parts[k]->bytes, lanes);
-    for (Lane& lane : lanes) lane.f = round_to(type.dtype, lane.f);
-    pack(type.dtype, lanes, to);
+  if (!found.by_expert && found.parts[0]->dtype == dtype) return static_cast<const void*>(found.parts[0]->bytes.data());
+  const auto each = static_cast<size_t>(storage_bytes(dtype, numel_of(wanted)));
+  Buffer& buffer = converted_.emplace_back(static_cast<int64_t>(each * found.parts.size()));
+  for (size_t k = 0; k < found.parts.size(); ++k) {
+    convert(*found.parts[k], dtype, {buffer.data() + k * each, each});
   }
   return static_cast<const void*>(buffer.data());
 }
@@ -129,12 +129,12 @@ Expected<void> Weights::bind(Session& session) {
   std::vector<std::string> missing;
   for (const nn::Parameter& parameter : nn::parameters(session.graph())) {
     const std::vector<int64_t> dims = LUMEN_TRY(parameter.type.shape.evaluate({}));
-    const std::vector<const Entry*> parts = find_all(parameter.name, dims);
-    if (parts.empty()) {
+    const Found found = find_parts(parameter.name, dims);
+    if (found.parts.empty()) {
       missing.push_back(parameter.name);
       continue;
     }
-    const void* data = LUMEN_TRY(stored_as(parameter.type, dims, parts, parameter.name));
+    const void* data = LUMEN_TRY(stored_as(parameter.type.dtype, dims, found, parameter.name));
     if (missing.empty()) session.bind(parameter.name, data, dims);
   }
   if (missing.empty()) return {};

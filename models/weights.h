@@ -31,10 +31,13 @@ class Weights {
   using Entry = SafeTensors::Entry;
   explicit Weights(std::vector<SafeTensors> files) : files_(std::move(files)) {}
   const Entry* find(std::string_view name) const;
-  // One, or as many as there are experts; none when it is not there.
-  std::vector<const Entry*> find_all(const std::string& name, const std::vector<int64_t>& dims) const;
-  Expected<const void*> stored_as(const TensorType& type, const std::vector<int64_t>& dims,
-                                  const std::vector<const Entry*>& parts, std::string_view name);
+  struct Found {
+    std::vector<const Entry*> parts;  // none when it is not there
+    bool by_expert = false;           // one for each, else one for all
+  };
+  Found find_parts(const std::string& name, const std::vector<int64_t>& dims) const;
+  Expected<const void*> stored_as(DType dtype, const std::vector<int64_t>& dims, const Found& found,
+                                  std::string_view name);
 
   std::vector<SafeTensors> files_;
   std::vector<Buffer> converted_;

@@ -12,7 +12,7 @@ namespace lumen::nn {
 struct ConvSettings {
   int64_t in = 0;
   int64_t out = 0;
-  std::vector<int64_t> kernel;  // one entry for each of 1, 2 or 3 spatial dims
+  std::vector<int64_t> kernel = {};  // one entry for each of 1, 2 or 3 spatial dims
   ConvOptions options = {};
   bool bias = true;
 };
@@ -31,7 +31,7 @@ enum class PoolKind : uint8_t { max, average };
 
 struct Pool {
   PoolKind kind = PoolKind::max;
-  PoolOptions options;
+  PoolOptions options = {};
   Tensor operator()(Tensor x) const;
 };
 

@@ -19,14 +19,14 @@ struct RopeSettings {
   double base = 10000;
   RopeLayout layout = RopeLayout::half;
   RopeScaling scaling = RopeScaling::none;
-  double factor = 1;                                 // by which the context grows
-  double attention_factor = 1;                       // of the sines and cosines: longrope and yarn
-  double trained_context = 0;                        // dynamic, llama3, longrope, yarn
-  double low_freq_factor = 1, high_freq_factor = 4;  // llama3
-  double beta_fast = 32, beta_slow = 1;              // yarn
-  bool truncate = true;                              // yarn: the range between them is one of whole numbers
-  std::vector<double> short_factors, long_factors;   // longrope: size/2 each
-  int64_t rotated_pairs = 0;                         // proportional: the pairs after these stay
+  double factor = 1;                                          // by which the context grows
+  double attention_factor = 1;                                // of the sines and cosines: longrope and yarn
+  double trained_context = 0;                                 // dynamic, llama3, longrope, yarn
+  double low_freq_factor = 1, high_freq_factor = 4;           // llama3
+  double beta_fast = 32, beta_slow = 1;                       // yarn
+  bool truncate = true;                                       // yarn: the range between them is one of whole numbers
+  std::vector<double> short_factors = {}, long_factors = {};  // longrope: size/2 each
+  int64_t rotated_pairs = 0;                                  // proportional: the pairs after these stay
 };
 
 // The rotation for given positions. `dynamic` and `longrope` depend on the largest of them, as in Hugging Face: what

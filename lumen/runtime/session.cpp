@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "lumen/backend/reference/executable.h"
 #include "lumen/base/nearest.h"
@@ -209,14 +210,17 @@ void Session::prepare() {
     check_input(k, dims.back());
   }
   if (next_.empty() || values != dim_values_) {
-    next_.clear();  // nothing is prepared, should this fail
+    std::vector<Result> before = std::exchange(next_, {});  // nothing is prepared, should this fail
     executable_->prepare(values).value();
     dim_values_ = std::move(values);
-    next_.assign(outputs_.size(), {});
+    before.resize(outputs_.size());
+    next_.resize(outputs_.size());
     in_place_.clear();
     for (size_t k = 0; k < next_.size(); ++k) {
       next_[k].dims = output_type(k).shape.evaluate(named).value();
       in_place_.push_back(updated_by(k) && executable_->in_place(k));
+      // Caches are large and their sizes stay.
+      if (next_[k].dims == before[k].dims) next_[k].buffer = std::move(before[k].buffer);
     }
   }
   input_data_.clear();

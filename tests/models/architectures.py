@@ -96,7 +96,7 @@ CASES = {
             "num_experts": 6,
             "top_k_experts": 2,
             "moe_intermediate_size": 32,
-            "final_logit_softcapping": 4.0,
+            "final_logit_softcapping": 30.0,
         },
         ("mixture",),
     ),

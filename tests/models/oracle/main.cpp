@@ -1,193 +1,35 @@
-// Compares models with what transformers computed (oracle.py writes the folders). Usage: model_oracle FOLDER...
+// Compares models with what transformers computed (oracle.py writes the folders).
+// Usage: model_oracle [--measure] FOLDER...
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <fstream>
-#include <sstream>
-
-#include "lumen/compile.h"
-#include "models/decoder.h"
-#include "models/weights.h"
+#include "tests/models/oracle/case.h"
 
 namespace lumen::models {
 namespace {
 
-constexpr double kTolerance = 1e-4;        // f32, of the largest logit of a row
-constexpr double kNarrowTolerance = 2e-2;  // bf16
-constexpr int64_t kContext = 48;
-
-struct Text {
-  std::vector<int32_t> prompt, next;
-  HostTensor logits;  // [prompt + next, vocabulary]
-};
-
-struct Case {
-  std::string folder, config;
-  std::vector<Text> texts;
-  bool moved = false;  // a text in a batch is not what it is alone
-};
-
-std::vector<int32_t> integers(const HostTensor& tensor) {
-  std::vector<int32_t> values;
-  for (const Lane& lane : tensor.lanes) values.push_back(static_cast<int32_t>(lane.i));
-  return values;
-}
-
-Expected<Case> read_case(const std::string& folder) {
-  Case result;
-  result.folder = folder;
-  std::ifstream file(folder + "/config.json");
-  if (!file) return error(fmt::format("{}/config.json: cannot be read", folder));
-  std::ostringstream text;
-  text << file.rdbuf();
-  result.config = text.str();
-  const SafeTensors expected = LUMEN_TRY(SafeTensors::open(folder + "/expected.safetensors"));
-  for (int k = 0; k < 3; ++k) {
-    result.texts.push_back({integers(LUMEN_TRY(expected.tensor(fmt::format("prompt.{}", k)))),
-                            integers(LUMEN_TRY(expected.tensor(fmt::format("next.{}", k)))),
-                            LUMEN_TRY(expected.tensor(fmt::format("logits.{}", k)))});
-  }
-  const auto facts = expected.metadata().find("facts");
-  result.moved = facts != expected.metadata().end() && facts->second.find("moved") != std::string::npos;
-  return result;
-}
-
-// The largest error of a row, as a share of its largest logit, and what is wrong about its best token.
-class Comparison {
- public:
-  explicit Comparison(double tolerance) : tolerance_(tolerance) {}
-
-  void add(std::span<const float> got, const HostTensor& wanted, int64_t row) {
-    const auto size = static_cast<size_t>(wanted.dims[1]);
-    const std::span<const Lane> want = std::span(wanted.lanes).subspan(static_cast<size_t>(row) * size, size);
-    double worst = 0, scale = 0;
-    for (size_t k = 0; k < size; ++k) {
-      const double difference = std::abs(got[k] - want[k].f);
-      worst = std::isnan(difference) ? INFINITY : std::max(worst, difference);
-      scale = std::max(scale, std::abs(want[k].f));
-    }
-    worst_ = std::max(worst_, worst / scale);
-    const auto less = [](const Lane& a, const Lane& b) { return a.f < b.f; };
-    const auto best = static_cast<size_t>(std::max_element(want.begin(), want.end(), less) - want.begin());
-    const auto ours = static_cast<size_t>(std::max_element(got.begin(), got.end()) - got.begin());
-    if (ours != best && want[best].f - want[ours].f > 2 * tolerance_ * scale) ++wrong_best_;
-  }
-
-  bool ok() const { return worst_ <= tolerance_ && wrong_best_ == 0; }
-  std::string text() const {
-    return fmt::format("error {:.2g}{}", worst_,
-                       wrong_best_ > 0 ? fmt::format(", {} arg-max differ", wrong_best_) : "");
-  }
-
- private:
-  double tolerance_;
-  double worst_ = 0;
-  int wrong_best_ = 0;
-};
-
-class Oracle {
- public:
-  explicit Oracle(Case given) : given_(std::move(given)) {}
-
-  void run() {
-    check("prefill, all logits", [&](Comparison& c) { prefill_at_once(c); });
-    check("chunks of 4, 16 steps", [&](Comparison& c) { continue_one(c); });
-    if (given_.moved) return;
-    check("batch of 3, ragged", [&](Comparison& c) { continue_all(c, {}); });
-    check("batch of 3, ragged, paged", [&](Comparison& c) { continue_all(c, nn::Paging{8, 14}); });
-  }
-
-  int passed = 0, failed = 0;
-
- private:
-  template <class Run>
-  void check(const char* name, Run run) {
-    const bool narrow = given_.folder.ends_with("bf16");
-    Comparison comparison(narrow ? kNarrowTolerance : kTolerance);
-    std::string text;
-    try {
-      run(comparison);
-      text = comparison.text();
-    } catch (const Error& problem) {
-      text = problem.what();
-    }
-    const bool ok = comparison.ok() && text == comparison.text();
-    ++(ok ? passed : failed);
-    fmt::print("{:<6} {}: {}: {}\n", ok ? "ok" : "FAILED", given_.folder.substr(given_.folder.rfind('/') + 1), name,
-               text);
-    std::fflush(stdout);
-  }
-
-  Decoder decoder(const ModelOptions& options) {
-    const Model model = build_model(given_.config, options).value();
-    Session session = compile(*model.graph);
-    weights_.push_back(std::make_unique<Weights>(Weights::open(given_.folder).value()));
-    weights_.back()->bind(session).value();
-    return Decoder(std::move(session), model);
-  }
-
-  void prefill_at_once(Comparison& comparison) {
-    Decoder one = decoder({.batch = 1, .max_context = kContext, .all_logits = true});
-    for (const Text& text : given_.texts) {
-      one.reset();
-      one.prefill({text.prompt}, kContext);
-      const std::span<const float> rows = one.all_logits(0);
-      const auto size = static_cast<size_t>(text.logits.dims[1]);
-      for (size_t k = 0; k < text.prompt.size(); ++k) {
-        comparison.add(rows.subspan(k * size, size), text.logits, static_cast<int64_t>(k));
-      }
-    }
-  }
-
-  void continue_one(Comparison& comparison) {
-    Decoder one = decoder({.batch = 1, .max_context = kContext});
-    const Text& text = given_.texts[0];
-    one.prefill({text.prompt}, 4);
-    comparison.add(one.logits(0), text.logits, one.length(0) - 1);
-    for (const int32_t token : text.next) {
-      one.step({token});
-      comparison.add(one.logits(0), text.logits, one.length(0) - 1);
-    }
-  }
-
-  void continue_all(Comparison& comparison, std::optional<nn::Paging> paging) {
-    Decoder three = decoder({.batch = 3, .max_context = kContext, .paging = paging});
-    std::vector<std::vector<int32_t>> prompts;
-    for (const Text& text : given_.texts) prompts.push_back(text.prompt);
-    const auto compare = [&] {
-      for (int64_t b = 0; b < 3; ++b) {
-        comparison.add(three.logits(b), given_.texts[static_cast<size_t>(b)].logits, three.length(b) - 1);
-      }
-    };
-    three.prefill(prompts, 8);
-    compare();
-    for (size_t k = 0; k < given_.texts[0].next.size(); ++k) {
-      three.step({given_.texts[0].next[k], given_.texts[1].next[k], given_.texts[2].next[k]});
-      compare();
-    }
-  }
-
-  Case given_;
-  std::vector<std::unique_ptr<Weights>> weights_;
-};
-
-int run(std::span<char* const> folders) {
-  int passed = 0, failed = 0;
-  for (const char* folder : folders) {
-    Expected<Case> given = read_case(folder);
-    if (!given.ok()) {
-      fmt::print("FAILED {}\n", given.diag().str());
-      ++failed;
+int run(std::span<char* const> arguments) {
+  // Every kernel is right, whichever is chosen: timing them all would take most of an hour.
+  CompileOptions options = CompileOptions::from_flags();
+  options.measure = false;
+  Counts counts;
+  for (const std::string_view argument : arguments) {
+    if (argument == "--measure") {
+      options.measure = true;
       continue;
     }
-    Oracle oracle(std::move(given).value());
-    oracle.run();
-    passed += oracle.passed;
-    failed += oracle.failed;
+    const std::string folder(argument);
+    const Expected<Case> given = read_case(folder);
+    if (!given.ok()) {
+      fmt::print("FAILED {}\n", given.diag().str());
+      ++counts.failed;
+    } else if (given->is("encoder")) {
+      compare_encoder(*given, options, counts);
+    } else {
+      compare_causal(*given, options, counts);
+    }
   }
-  fmt::print("models: {} passed, {} failed\n", passed, failed);
-  return failed == 0 && passed > 0 ? 0 : 1;
+  fmt::print("models: {} passed, {} failed\n", counts.passed, counts.failed);
+  return counts.failed == 0 && counts.passed > 0 ? 0 : 1;
 }
 
 }  // namespace

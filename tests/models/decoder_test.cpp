@@ -1,0 +1,117 @@
+// Decoder on the reference: refusals, and that a text's logits do not depend on how it was read.
+#include "models/decoder.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/models/tiny.h"
+
+namespace lumen::models {
+namespace {
+
+Decoder make_decoder(const ModelOptions& options) {
+  const Model model = build_model(tiny_config(), options).value();
+  return Decoder(random_session(model), model);
+}
+
+template <class F>
+std::string error_of(F f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+std::vector<int32_t> text(size_t length, int32_t seed) {
+  std::vector<int32_t> tokens;
+  for (size_t k = 0; k < length; ++k)
+    tokens.push_back(static_cast<int32_t>((k * k + k * 3 + static_cast<size_t>(seed)) % 11));
+  return tokens;
+}
+
+// After every token of a text, read alone, token by token.
+std::vector<std::vector<float>> read_alone(const std::vector<int32_t>& tokens) {
+  Decoder decoder = make_decoder({.max_context = 160});
+  std::vector<std::vector<float>> rows;
+  for (const int32_t token : tokens) {
+    decoder.step({token});
+    const std::span<const float> row = decoder.logits(0);
+    rows.emplace_back(row.begin(), row.end());
+  }
+  return rows;
+}
+
+void expect_same(std::span<const float> got, const std::vector<float>& wanted) {
+  ASSERT_EQ(got.size(), wanted.size());
+  for (size_t k = 0; k < got.size(); ++k) EXPECT_NEAR(got[k], wanted[k], 1e-5);
+}
+
+TEST(Decoder, refuses) {
+  Decoder decoder = make_decoder({.batch = 2, .max_context = 5});
+  EXPECT_EQ(error_of([&] { decoder.step({1}); }), "a step of 1 tokens: the batch is 2");
+  EXPECT_EQ(error_of([&] { decoder.prefill({{1}}, 4); }), "prefill of 1 sequences in chunks of 4: the batch is 2");
+  EXPECT_EQ(error_of([&] { decoder.prefill({{1}, {2}}, 0); }), "prefill of 2 sequences in chunks of 0: the batch is 2");
+  decoder.prefill({{1, 2, 3}, {1, 2, 3, 4}}, 4);
+  EXPECT_EQ(error_of([&] {
+              decoder.prefill({{1}, {2, 3}}, 4);
+            }),
+            "sequence 1 has 4 tokens and cannot take 2 more: the context holds 5");
+  EXPECT_EQ(decoder.length(0), 3);
+  EXPECT_EQ(decoder.length(1), 4);
+}
+
+TEST(Decoder, refuses_pages_it_has_not) {
+  Decoder decoder = make_decoder({.batch = 2, .max_context = 16, .paging = nn::Paging{4, 3}});
+  EXPECT_EQ(error_of([&] { decoder.prefill({text(5, 1), text(5, 2)}, 4); }), "4 pages are needed, 3 are free");
+  decoder.prefill({text(5, 1), text(4, 2)}, 4);
+  EXPECT_EQ(error_of([&] { decoder.step({1, 2}); }), "1 pages are needed, 0 are free");
+  decoder.reset(0);
+  decoder.step({1, 2});
+  EXPECT_EQ(decoder.length(0), 1);
+  EXPECT_EQ(decoder.length(1), 5);
+}
+
+TEST(Decoder, chunks_do_not_matter) {
+  const std::vector<int32_t> tokens = text(20, 1);
+  const std::vector<std::vector<float>> alone = read_alone(tokens);
+  Decoder decoder = make_decoder({.max_context = 160, .max_step = 8, .all_logits = true});
+  for (const int64_t chunk : {1, 3, 8, 100}) {
+    decoder.reset();
+    decoder.prefill({tokens}, chunk);
+    expect_same(decoder.logits(0), alone.back());
+  }
+  EXPECT_EQ(decoder.all_logits(0).size(), 4 * 11);  // 20 tokens, at most 8 at a time
+  expect_same(decoder.all_logits(0).first(11), alone[16]);
+}
+
+TEST(Decoder, neighbours_do_not_matter) {
+  const std::vector<std::vector<int32_t>> texts{text(9, 1), text(2, 4), text(0, 0)};
+  for (const std::optional<nn::Paging> paging : {std::optional<nn::Paging>(), std::optional(nn::Paging{4, 12})}) {
+    Decoder decoder = make_decoder({.batch = 3, .max_context = 16, .paging = paging});
+    decoder.prefill(texts, 4);
+    expect_same(decoder.logits(0), read_alone(texts[0]).back());
+    expect_same(decoder.logits(1), read_alone(texts[1]).back());
+    decoder.prefill({{}, {7, 8}, {3}}, 4);
+    expect_same(decoder.logits(0), read_alone(texts[0]).back());
+    std::vector<int32_t> longer = texts[1];
+    longer.insert(longer.end(), {7, 8});
+    expect_same(decoder.logits(1), read_alone(longer).back());
+    expect_same(decoder.logits(2), read_alone({3}).back());
+    decoder.reset(1);
+    decoder.step({1, 5, 6});
+    expect_same(decoder.logits(1), read_alone({5}).back());
+    expect_same(decoder.logits(2), read_alone({3, 6}).back());
+  }
+}
+
+// The size of what is read changes on the way; what was cached stays.
+TEST(Decoder, a_context_that_grows) {
+  const std::vector<int32_t> tokens = text(140, 2);
+  Decoder decoder = make_decoder({.max_context = 160, .max_step = 160});
+  decoder.prefill({tokens}, 160);
+  expect_same(decoder.logits(0), read_alone(tokens).back());
+}
+
+}  // namespace
+}  // namespace lumen::models

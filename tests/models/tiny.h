@@ -1,0 +1,17 @@
+// Tiny configurations, and models of them with random weights, for tests.
+#pragma once
+
+#include <string>
+
+#include "models/decoder.h"
+#include "models/weights.h"
+
+namespace lumen::models {
+
+// Llama, two layers, with `"key": value` pairs added or replaced.
+std::string tiny_config(const std::string& changes = "{}");
+
+// On the reference, with parameters that depend on their names only.
+Session random_session(const Model& model);
+
+}  // namespace lumen::models
