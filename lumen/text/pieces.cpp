@@ -70,7 +70,7 @@ Expected<void> Pieces::cut(const Cut& cut) {
 }
 
 void Pieces::rewrite(const std::function<std::string(Piece piece)>& rewrite) {
-  for (Piece& piece : list_) piece.text = texts_.emplace_back(rewrite(piece));
+  for (Piece& piece : list_) piece.text = texts_.emplace_front(rewrite(piece));
   std::erase_if(list_, [](const Piece& piece) { return piece.text.empty(); });
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <deque>
+#include <forward_list>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -30,7 +30,7 @@ class Pieces {
 
  private:
   std::vector<Piece> list_;
-  std::deque<std::string> texts_;  // that rewriting made; views into them stay
+  std::forward_list<std::string> texts_;  // that rewriting made; views into them stay
 };
 
 // What becomes of the delimiters of a split.

@@ -66,13 +66,18 @@ std::string message_of(int code) {
 
 struct Regex::Code {
   pcre2_code* code;
-  ~Code() { pcre2_code_free(code); }
+  pcre2_match_context* context;  // with the limit on steps; never changed
+  ~Code() {
+    pcre2_match_context_free(context);
+    pcre2_code_free(code);
+  }
 };
 
 struct Regex::Finder::State {
-  pcre2_match_data* data;
-  pcre2_match_context* context;
-  pcre2_jit_stack* stack;
+  pcre2_match_data* data = nullptr;
+  // Only for matches that outgrow the stack they have by default.
+  pcre2_match_context* context = nullptr;
+  pcre2_jit_stack* stack = nullptr;
   ~State() {
     pcre2_match_data_free(data);
     pcre2_match_context_free(context);
@@ -93,37 +98,49 @@ Expected<Regex> Regex::compile(std::string_view pattern) {
   // Where there is no compiler to machine code, the interpreter does the same more slowly.
   (void)pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE);
   Regex regex;
-  regex.code_ = std::make_shared<const Code>(compiled);
+  pcre2_match_context* context = pcre2_match_context_create(nullptr);
+  CHECK(context != nullptr, "out of memory");
+  pcre2_set_match_limit(context, kMaxSteps);
+  regex.code_ = std::shared_ptr<const Code>(new Code{compiled, context});
   return regex;
 }
 
 Regex::Finder::Finder(const Regex& regex, std::string_view text)
     : state_(std::make_unique<State>()), regex_(regex), text_(text) {
   state_->data = pcre2_match_data_create(1, nullptr);
-  state_->context = pcre2_match_context_create(nullptr);
-  state_->stack = pcre2_jit_stack_create(32 * 1024, 8 * 1024 * 1024, nullptr);
-  CHECK(state_->data != nullptr && state_->context != nullptr && state_->stack != nullptr, "out of memory");
-  pcre2_set_match_limit(state_->context, kMaxSteps);
-  pcre2_jit_stack_assign(state_->context, nullptr, state_->stack);
+  CHECK(state_->data != nullptr, "out of memory");
 }
 
 Regex::Finder::~Finder() = default;
 
+int Regex::Finder::match() {
+  const Code& code = *regex_.code_;
+  const auto match_with = [&](pcre2_match_context* context) {
+    return pcre2_match(code.code, reinterpret_cast<PCRE2_SPTR>(text_.data()), text_.size(), at_,
+                       PCRE2_NO_UTF_CHECK | PCRE2_NOTEMPTY, state_->data, context);
+  };
+  const int found = match_with(state_->context != nullptr ? state_->context : code.context);
+  if (found != PCRE2_ERROR_JIT_STACKLIMIT || state_->stack != nullptr) return found;
+  state_->context = pcre2_match_context_copy(code.context);
+  state_->stack = pcre2_jit_stack_create(64 * 1024, 8 * 1024 * 1024, nullptr);
+  CHECK(state_->context != nullptr && state_->stack != nullptr, "out of memory");
+  pcre2_jit_stack_assign(state_->context, nullptr, state_->stack);
+  return match_with(state_->context);
+}
+
 Expected<bool> Regex::Finder::next(Match& match) {
-  while (at_ < text_.size()) {
-    const int found = pcre2_match(regex_.code_->code, reinterpret_cast<PCRE2_SPTR>(text_.data()), text_.size(), at_,
-                                  PCRE2_NO_UTF_CHECK | PCRE2_NOTEMPTY, state_->data, state_->context);
-    if (found == PCRE2_ERROR_NOMATCH) break;
-    if (found < 0) return error(fmt::format("a regex of the tokenizer, at byte {}: {}", at_, message_of(found)));
-    const PCRE2_SIZE* range = pcre2_get_ovector_pointer(state_->data);
-    match = {range[0], range[1]};
-    if (match.begin >= match.end || match.end <= at_)
-      return error("a regex of the tokenizer moves its own start (\\K)");
-    at_ = match.end;
-    return true;
+  if (at_ >= text_.size()) return false;
+  const int found = this->match();
+  if (found == PCRE2_ERROR_NOMATCH) {
+    at_ = text_.size();
+    return false;
   }
-  at_ = text_.size();
-  return false;
+  if (found < 0) return error(fmt::format("a regex of the tokenizer, at byte {}: {}", at_, message_of(found)));
+  const PCRE2_SIZE* range = pcre2_get_ovector_pointer(state_->data);
+  match = {range[0], range[1]};
+  if (match.begin >= match.end || match.end <= at_) return error("a regex of the tokenizer moves its own start (\\K)");
+  at_ = match.end;
+  return true;
 }
 
 }  // namespace lumen::text

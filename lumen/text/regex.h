@@ -31,6 +31,7 @@ class Regex {
 
    private:
     struct State;
+    int match();  // PCRE2's result
     std::unique_ptr<State> state_;
     const Regex& regex_;
     std::string_view text_;

@@ -110,7 +110,6 @@ struct DictValue {
 struct LoopValue {
   const ListValue* items;
   size_t index;
-  size_t depth;
 };
 
 // A method together with what it is called on.

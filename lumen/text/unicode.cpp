@@ -94,6 +94,20 @@ std::string lowercase(std::string_view text) {
   return result;
 }
 
+std::string uppercase(std::string_view text) {
+  std::string result;
+  for (size_t at = 0; at < text.size();) {
+    const Utf8Char c = utf8_at(text, at);
+    at += c.size;
+    if (c.code == 0xDF) {
+      result += "SS";
+    } else {
+      append_utf8(result, static_cast<char32_t>(utf8proc_toupper(static_cast<utf8proc_int32_t>(c.code))));
+    }
+  }
+  return result;
+}
+
 size_t grapheme_end(std::string_view text, size_t at) {
   utf8proc_int32_t state = 0;
   Utf8Char before = utf8_at(text, at);

@@ -18,8 +18,9 @@ bool is_cjk(char32_t c);    // the ideographs that BERT sets apart
 enum class NormalForm { nfc, nfd, nfkc, nfkd };
 std::string normalize(std::string_view text, NormalForm form);
 
-// The full mapping of the standard: one character may become several.
+// Of the mappings to several characters only those of \u0130 and \u00DF are known.
 std::string lowercase(std::string_view text);
+std::string uppercase(std::string_view text);
 
 // Where the grapheme cluster that starts at text[at] ends.
 size_t grapheme_end(std::string_view text, size_t at);
