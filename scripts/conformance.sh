@@ -1,11 +1,7 @@
 #!/usr/bin/env bash
 # Compares every frontend function with PyTorch (generates the cases, runs them on the reference and, under each fusion
-<<<<<<< HEAD
-# policy, on the CPU), every program of tests/egraph with egglog, and files of weights with the packages that write them.
-# The last line counts all.
-=======
-# policy, on the CPU), every program of tests/egraph with egglog, and models with transformers. The last line counts all.
->>>>>>> models
+# policy, on the CPU), every program of tests/egraph with egglog, files of weights with the packages that write them, and
+# models with transformers. The last line counts all.
 # Arguments go to the program for the frontend, which runs alone then: scripts/conformance.sh --only softmax --all
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -33,10 +29,7 @@ for policy in never always profile; do
   LUMEN_BACKEND=cpu LUMEN_FUSION=$policy compare build/release/conformance build/conformance
 done
 compare .venv/bin/python tests/egraph/oracle.py --lumen build/release/lumen
-<<<<<<< HEAD
 compare .venv/bin/python tests/conformance/weights.py --lumen build/release/lumen
-=======
 compare .venv/bin/python tests/models/oracle.py --program build/release/model_oracle
->>>>>>> models
 echo "conformance: $passed passed, $failed failed"
 exit "$status"
