@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "lumen/codegen/contract_runs.h"
 #include "lumen/codegen/element.h"
 #include "lumen/codegen/kernel_text.h"
 
@@ -153,7 +154,7 @@ class PackPrinter {
         "    const int64_t have = k1 - k0 - k < {D} ? k1 - k0 - k : {D};\n{whole}"
         "    if (have < {D} || l0 + {V} > count) __builtin_memset(block, 0, sizeof block);\n"
         "    for (int64_t l = 0; l < {V} && l0 + l < count; ++l) {{\n"
-        "      const int64_t {i} = first + l0 + l;\n"
+        "      const int64_t {i} = first + l0 + l;\n{runs}"
         "      LUMEN_ELEMENTS(j, have) {{\n"
         "        const int64_t i3 = k0 + k + j;\n{text}"
         "        block[l][j] = {element};\n"
@@ -167,7 +168,30 @@ class PackPrinter {
         fmt::arg("P", packing_.lanes), fmt::arg("V", lanes()), fmt::arg("D", depth), fmt::arg("T", packing_.type),
         fmt::arg("i", i_), fmt::arg("text", writer_.text()), fmt::arg("element", element_),
         fmt::arg("g", packing_.group), fmt::arg("padded", padded()), fmt::arg("name", packing_.function + "_exchange"),
-        fmt::arg("U", unit()), fmt::arg("whole", whole_block()));
+        fmt::arg("U", unit()), fmt::arg("whole", whole_block()), fmt::arg("runs", whole_runs(depth)));
+  }
+
+  // A block of whole runs (contract_runs.h) is computed run by run.
+  std::string whole_runs(int64_t depth) const {
+    const std::optional<SummedRuns> runs = summed_runs(roles_, *packing_.graph, packing_.factor);
+    if (!runs) return "";
+    const int64_t turns = std::ssize(runs->turns), length = runs->length * turns;
+    if (depth % length != 0) return "";
+    std::string body;
+    for (int64_t turn = 0; turn < turns; ++turn) {
+      ElementWriter writer(*packing_.graph, 10);
+      writer.open_loop(fmt::format("LUMEN_ELEMENTS(i5, {})", runs->length), Expr::index(5, runs->length), false);
+      const std::string value = writer.value(packing_.factor, runs->turns[static_cast<size_t>(turn)]);
+      if (!writer.faults().empty()) return "";
+      body += fmt::format("          {{\n{}            block[l][j + {} + i5] = {}({});\n          }}\n          }}\n",
+                          writer.text(), turn * runs->length, packing_.convert, value);
+    }
+    return fmt::format(
+        "      if (have == {D} && (k0 + k) % {L} == 0) {{\n"
+        "        for (int64_t j = 0; j < {D}; j += {L}) {{\n"
+        "          const int64_t i4 = (k0 + k + j) / {L};\n{body}        }}\n"
+        "        continue;\n      }}\n",
+        fmt::arg("D", depth), fmt::arg("L", length), fmt::arg("body", body));
   }
 
   // A block that lies whole in an input is exchanged from there.

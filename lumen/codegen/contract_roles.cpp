@@ -94,7 +94,11 @@ void place_coordinates(ContractRoles& result, std::span<const Role> roles) {
 }  // namespace
 
 std::vector<Expr> split_coordinates(const ContractRoles& roles, Role role) {
-  const Expr extent = roles.extent(role), width = roles.widths[static_cast<size_t>(role)];
+  return split_coordinates(roles, role, roles.widths[static_cast<size_t>(role)]);
+}
+
+std::vector<Expr> split_coordinates(const ContractRoles& roles, Role role, Expr width) {
+  const Expr extent = roles.extent(role);
   const Expr whole = Expr::index(static_cast<int>(role), extent);
   const std::pair<Expr, Expr> parts[] = {{whole, Expr::index(4, extent / width) * width + Expr::index(5, width)}};
   std::vector<Expr> at;

@@ -41,6 +41,8 @@ struct ContractRoles {
 
 // The coordinates in the domain with those of a role in two variables: i5 along its last dim, i4 along the ones before.
 std::vector<Expr> split_coordinates(const ContractRoles& roles, Role role);
+// The same with i5 in runs of `width`, which divides the extent of the role.
+std::vector<Expr> split_coordinates(const ContractRoles& roles, Role role, Expr width);
 // The loop over `count` places of a role from `first` on, in runs along its last dim: `body` is the statements for
 // place number `l`, over i4 and i5.
 std::string loop_in_runs(const ContractRoles& roles, Role role, std::string_view first, std::string_view count,

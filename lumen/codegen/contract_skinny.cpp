@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "lumen/codegen/contract_runs.h"
 #include "lumen/codegen/contract_store.h"
 #include "lumen/codegen/contract_types.h"
 #include "lumen/codegen/element.h"
@@ -73,17 +74,26 @@ class SkinnyPrinter {
 
   // The sums of a few columns, or what a few summed coordinates add to all columns of a block.
   Expected<std::string> part(size_t side, int64_t count, std::vector<std::string>& faults) const {
-    ElementWriter writer(*roles_.graph, 6);
-    const std::string value = writer.value(roles_.columns[side], roles_.at);
-    if (!writer.problem().empty()) return error(writer.problem());
+    const std::optional<SummedRuns> runs =
+        dots() ? summed_runs(roles_, *roles_.graph, roles_.columns[side]) : std::nullopt;
+    std::vector<std::string> messages;
+    std::string loops;
+    if (runs) {
+      loops = LUMEN_TRY(runs_loop(side, count, *runs, messages));
+    } else {
+      ElementWriter writer(*roles_.graph, 6);
+      const std::string value = writer.value(roles_.columns[side], roles_.at);
+      if (!writer.problem().empty()) return error(writer.problem());
+      loops = dots() ? dot_loop(count, writer.text(), value) : sweep_loop(count, writer.text(), value);
+      messages = writer.faults();
+    }
     std::string text = fmt::format(
         "static int64_t {0}(const void* const* in, void* const* out, const int64_t* dims, const {1}* LUMEN_RESTRICT x, "
         "int64_t step, int64_t i0, int64_t c, int64_t k, int64_t columns, {1}* LUMEN_RESTRICT t) {{\n{2}"
         "  int64_t fault = 0;\n",
         part_name(side, count), types_.sum, kernel_names(body_));
-    text += dots() ? dot_loop(count, writer.text(), value) : sweep_loop(count, writer.text(), value);
-    text += "  return " + fault_number(faults.size()) + ";\n}\n";
-    faults.insert(faults.end(), writer.faults().begin(), writer.faults().end());
+    text += loops + "  return " + fault_number(faults.size()) + ";\n}\n";
+    faults.insert(faults.end(), messages.begin(), messages.end());
     return text;
   }
 
@@ -101,6 +111,37 @@ class SkinnyPrinter {
     }
     return fmt::format("{}  LUMEN_FOLD(i3, {}, reduction(| : fault) reduction(+ : {})) {{\n{}  }}\n{}", sums,
                        number(depth_), names, terms, stores);
+  }
+
+  // As many sums as a run is long, so that a run needs no sum across its lanes. `messages` gets the faults'.
+  Expected<std::string> runs_loop(size_t side, int64_t count, const SummedRuns& runs,
+                                  std::vector<std::string>& messages) const {
+    std::string terms;
+    for (size_t turn = 0; turn < runs.turns.size(); ++turn) {
+      ElementWriter writer(*roles_.graph, 6, messages);
+      writer.open_loop(fmt::format("LUMEN_ELEMENTS(i5, {})", runs.length), Expr::index(5, runs.length), false);
+      const std::string value = writer.value(roles_.columns[side], runs.turns[turn]);
+      if (!writer.problem().empty()) return error(writer.problem());
+      const std::string k = fmt::format("((i4 * {} + {}) * {} + i5)", runs.turns.size(), turn, runs.length);
+      for (int64_t j = 0; j < count; ++j) {
+        terms += fmt::format("    {{\n      const int64_t i2 = c + {};\n{}", j, writer.text());
+        for (int64_t r = 0; r < s_.mr; ++r) {
+          terms += fmt::format("        s{}_{}[i5] += {} * ({}){};\n", r, j, row_element(r, k), types_.sum, value);
+        }
+        terms += "      }\n    }\n";
+      }
+      messages = writer.faults();
+    }
+    std::string sums, stores;
+    for (int64_t j = 0; j < count * s_.mr; ++j) {
+      const std::string name = fmt::format("s{}_{}", j / count, j % count);
+      sums += fmt::format("  {} {}[{}] __attribute__((aligned(64))) = {{0}};\n", types_.sum, name, runs.length);
+      stores += fmt::format("  t[{0}] = 0;\n  for (int64_t l = 0; l < {1}; ++l) t[{0}] += {2}[l];\n",
+                            j / count * s_.nc + j % count, runs.length, name);
+    }
+    const auto turn_length = static_cast<int64_t>(runs.turns.size()) * runs.length;
+    return fmt::format("{}  for (int64_t i4 = 0; i4 < {} / {}; ++i4) {{\n{}  }}\n{}", sums, number(depth_), turn_length,
+                       terms, stores);
   }
 
   std::string sweep_loop(int64_t count, const std::string& element, const std::string& value) const {

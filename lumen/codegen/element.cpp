@@ -43,6 +43,7 @@ Shape ElementWriter::rename(const Shape& shape) const {
 
 std::string ElementWriter::index(Expr e) {
   std::string text = print_c(e).text;
+  indices_.push_back(e);
   const auto found = std::count_if(text.begin(), text.end(), [](char c) { return c == '/' || c == '%'; });
   divisions_ += static_cast<int>(found);
   if (blocks_.size() > 1) inner_divisions_ += static_cast<int>(found);

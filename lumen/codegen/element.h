@@ -65,6 +65,8 @@ class ElementWriter {
   std::string text() const;
   const std::vector<std::string>& faults() const { return faults_; }  // message k-1 belongs to fault k
   int divisions() const { return divisions_; }
+  // Every expression that became the text of an index.
+  const std::vector<Expr>& indices() const { return indices_; }
   // Those inside loops that were opened here.
   int inner_divisions() const { return inner_divisions_; }
 
@@ -98,6 +100,7 @@ class ElementWriter {
   std::vector<std::pair<Expr, Expr>> dims_;
   std::map<NodeId, size_t> input_numbers_;
   std::vector<Read> reads_;
+  std::vector<Expr> indices_;
   std::map<std::pair<NodeId, const ExprNode*>, std::string> staged_;
   std::vector<Block> blocks_;  // the first is what is around everything
   std::string problem_;

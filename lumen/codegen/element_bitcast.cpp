@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "lumen/codegen/element.h"
 #include "lumen/codegen/element_ops.h"
@@ -9,6 +10,20 @@
 #include "lumen/hlir/cast.h"
 
 namespace lumen {
+
+namespace {
+
+ptrdiff_t divisions_in(Expr e) {
+  return std::ranges::count_if(print_c(e).text, [](char c) { return c == '/' || c == '%'; });
+}
+
+// index / 2 where that divides no more than the index itself does: which byte holds a nibble is known in advance.
+std::optional<Expr> simple_half(Expr index) {
+  const Expr half = floor_div(index, 2);
+  return divisions_in(half) <= divisions_in(index) ? std::optional(half) : std::nullopt;
+}
+
+}  // namespace
 
 // Element k of the result is the bits from k*to on. They begin `skipped` bits into the operand's element `first`.
 std::string ElementWriter::read_bitcast(NodeId id, std::span<const Expr> at) {
@@ -18,7 +33,12 @@ std::string ElementWriter::read_bitcast(NodeId id, std::span<const Expr> at) {
   const int64_t from_bits_each = info(from).bits, to_bits_each = info(to).bits;
   if (body_[source].is<Input>()) {  // the same bytes, read as the other type
     const std::string bytes = fmt::format("((const {}*)a{})", storage_type(to), input_numbers_.at(source));
-    const std::string place = index(rename(node.type.shape).flat_index(at));
+    const Expr flat = rename(node.type.shape).flat_index(at);
+    if (const std::optional<Expr> byte = simple_half(flat); to_bits_each == 4 && byte) {
+      const std::string half = fmt::format("{}[{}] >> (4 * ({}))", bytes, index(*byte), index(flat - *byte * 2));
+      return keep(to, from_bits(to, fmt::format("({}) & 15", half)));
+    }
+    const std::string place = index(flat);
     const char* form = is_packed(to) ? "{}({}, {})" : "{}({}[{}])";
     return keep(to, fmt::format(fmt::runtime(form), load_function(to), bytes, place));
   }

@@ -10,115 +10,168 @@ namespace lumen {
 
 namespace {
 
-// The parts of blocks, each spread over the elements that it has to do with: one View of the bytes, read as a dtype.
+// A block's elements as a small tensor: their coordinates make every place in the block affine. The last one goes along
+// a run of elements that share their scale.
 class Blocks {
  public:
-  Blocks(Tensor bytes, const BlockInfo& about) : bytes_(bytes), about_(about) {
+  Blocks(Tensor bytes, const BlockInfo& about, const std::vector<int64_t>& parts) : bytes_(bytes), about_(about) {
     const int64_t last = bytes.rank() - 1;
-    shape_ = with_dim(bytes.shape(), last, bytes.shape()[last] / about.bytes * about.elements);
-    const Expr at = Expr::index(static_cast<int>(last), shape_[last]);
-    block_ = at / about.elements;
-    element_ = at % about.elements;
-    for (int64_t k = 0; k < last; ++k) row_ = row_ * shape_[k] + Expr::index(static_cast<int>(k), shape_[k]);
+    std::vector<Expr> dims(bytes.shape().begin(), bytes.shape().end());
+    dims[static_cast<size_t>(last)] = dims[static_cast<size_t>(last)] / about.bytes;
+    for (const int64_t part : parts) dims.emplace_back(part);
+    elements_ = Shape(dims);
+    dims.pop_back();
+    runs_ = Shape(dims);
+    for (int64_t k = 0; k < last; ++k) row_ = row_ * elements_[k] + coordinate(k);
+    block_ = coordinate(last);
+    first_ = last + 1;
   }
 
-  // Which element of its block each element is.
-  Expr element() const { return element_; }
-  // For each element, the number `unit` of the units of its block: dtypes of `dtype`'s width.
-  Tensor units(DType dtype, Expr unit) const {
-    const int64_t bits = info(dtype).bits;
-    const Expr in_row = bytes_.shape()[bytes_.rank() - 1] * 8 / bits;
-    return look_through(bitcast(bytes_, dtype),
-                        View(shape_, row_ * in_row + block_ * (about_.bytes * 8 / bits) + unit));
+  // The coordinate of an element along part number k of its block.
+  Expr operator[](int64_t k) const { return coordinate(first_ + k); }
+
+  // For each element, or each run, unit number `unit` of its block, in units of the dtype's width.
+  Tensor element(DType dtype, Expr unit) const { return units(elements_, dtype, unit); }
+  Tensor run(DType dtype, Expr unit) const { return units(runs_, dtype, unit); }
+  // For each run, the f16 at byte `at`.
+  Tensor half(int64_t at) const { return cast_to(run(DType::f16, at / 2), DType::f32); }
+  // `count` bits of the byte `at` from bit `first` on.
+  Tensor element_bits(Expr at, Expr first, int count) const { return bits(elements_, at, first, count); }
+  Tensor run_bits(Expr at, Expr first, int count) const { return bits(runs_, at, first, count); }
+  // What runs have, for each of their elements.
+  Tensor spread(Tensor x) const { return broadcast(inserted(x, runs_.rank()), elements_); }
+  // Each element's place in its run.
+  Tensor place() const {
+    const int64_t last = runs_.rank();
+    return iota_of(*bytes_.graph, elements_, coordinate(last), DType::u16);
   }
-  Tensor floats(DType dtype, Expr unit) const { return cast_to(units(dtype, unit), DType::f32); }
-  // The f16 at byte `at`.
-  Tensor half(int64_t at) const { return floats(DType::f16, at / 2); }
-  // `bits` bits of the byte `at`, the lowest one being number `first`.
-  Tensor bits(Expr at, Expr first, int64_t bits) const {
-    const Tensor count = iota_of(*bytes_.graph, shape_, first, DType::u8);
-    return bitwise_and(shift_right(units(DType::u8, at), count), (1 << bits) - 1);
+  // Whether `condition`, 0 or 1 over the coordinates of a run, holds.
+  Tensor where_run(Expr condition, Tensor a, Tensor b) const {
+    return where(ne(iota_of(*bytes_.graph, runs_, condition, DType::u8), 0), a, b);
+  }
+  // Elements in the order in which a row has them.
+  Tensor joined(Tensor x) const {
+    const int64_t last = bytes_.rank() - 1;
+    return reshaped(x, with_dim(bytes_.shape(), last, elements_[last] * about_.elements));
   }
 
  private:
+  Expr coordinate(int64_t k) const { return Expr::index(static_cast<int>(k), elements_[k]); }
+  Tensor units(const Shape& shape, DType dtype, Expr unit) const {
+    const int64_t bits = info(dtype).bits;
+    const Expr in_row = bytes_.shape()[bytes_.rank() - 1] * 8 / bits;
+    return look_through(bitcast(bytes_, dtype), View(shape, row_ * in_row + block_ * (about_.bytes * 8 / bits) + unit));
+  }
+  Tensor bits(const Shape& shape, Expr at, Expr first, int count) const {
+    const Tensor shift = iota_of(*bytes_.graph, shape, first, DType::u8);
+    return bitwise_and(shift_right(units(shape, DType::u8, at), shift), (1 << count) - 1);
+  }
+
   Tensor bytes_;
   const BlockInfo& about_;
-  Shape shape_;
-  Expr row_ = 0, block_, element_;
+  Shape elements_, runs_;
+  Expr row_ = 0, block_ = 0;
+  int64_t first_ = 0;
 };
 
-// Blocks of 32: a byte holds the elements k and k + 16.
-Expr nibble_of_pair(Expr element) { return element % 16 * 2 + element / 16; }
-
-Tensor nibbles(const Blocks& b, int64_t at) { return b.units(DType::u4, at * 2 + nibble_of_pair(b.element())); }
-
-// The nibbles from byte `at` on with a fifth bit from the 32 before them.
-Tensor five_bits(const Blocks& b, int64_t at) {
-  const Tensor fifth = b.bits(at - 4 + b.element() / 8, b.element() % 8, 1);
-  return bitwise_or(cast_to(nibbles(b, at), DType::u8), shift_left(fifth, 4));
-}
-
 Tensor floats_of(Tensor x) { return cast_to(x, DType::f32); }
+Tensor bytes_of(Tensor x) { return cast_to(x, DType::u8); }
 
-// Super-blocks of 256. A byte holds two bits of elements 32 apart, or one of each run of 32.
+// Blocks of 32. Parts: which half, and the place in it; a byte holds the same place of both.
+Tensor nibbles(const Blocks& b, int64_t at) { return b.element(DType::u4, (at + b[1]) * 2 + b[0]); }
+
+// The same with a fifth bit from the 16 that each half has before the nibbles.
+Tensor five_bits(const Blocks& b, int64_t at) {
+  const Tensor fifth = bitwise_and(shift_right(b.spread(b.run(DType::u16, at / 2 - 2 + b[0])), b.place()), 1);
+  return bitwise_or(cast_to(nibbles(b, at), DType::u16), shift_left(fifth, 4));
+}
+
+// Super-blocks of 256: elements have four (or five) parts, the last along a run of 16 or 32.
+//
+// Two bits of each, where a byte holds those 32 apart: parts 0, (1, 2) and (3, 4).
 Tensor two_bits(const Blocks& b, int64_t at) {
-  const Expr e = b.element();
-  return b.bits(at + e / 128 * 32 + e % 32, e % 128 / 32 * 2, 2);
+  return b.element_bits(at + b[0] * 32 + b[3] * 16 + b[4], (b[1] * 2 + b[2]) * 2, 2);
 }
-Tensor one_bit(const Blocks& b, int64_t at) { return b.bits(at + b.element() % 32, b.element() / 32, 1); }
+
+// The scale (which 0) or minimum (which 1) of each run of 32, number 4 * b[0] + 2 * b[1] + b[2]: six bits of the 12
+// bytes from 4 on. The first four lie in the low bits of bytes 0 to 7; the others have their low four bits in bytes 8
+// to 11 and their high two where the first left room.
+Tensor six_bits(const Blocks& b, int64_t which) {
+  const Expr place = b[1] * 2 + b[2];
+  const Tensor first = b.run(DType::u8, 4 + 4 * which + place);
+  const Tensor low = bytes_of(b.run(DType::u4, (12 + place) * 2 + which));
+  const Tensor late = bitwise_or(low, bitwise_and(shift_right(first, 2), 0x30));
+  return floats_of(b.where_run(b[0], late, bitwise_and(first, 63)));
+}
+
+// With the nibbles from byte `at` on, a byte for two runs, as q.
 Tensor run_nibbles(const Blocks& b, int64_t at) {
-  const Expr e = b.element();
-  return b.units(DType::u4, (at + e / 64 * 32 + e % 32) * 2 + e % 64 / 32);
+  return b.element(DType::u4, (at + (b[0] * 2 + b[1]) * 32 + b[3]) * 2 + b[2]);
 }
-
-// The scale (part 0) or minimum (part 1) of the run of 32 that each element is in: six bits of the 12 bytes from 4 on.
-Tensor six_bits(const Blocks& b, int64_t part) {
-  const Expr run = b.element() / 32;
-  const Tensor first = b.units(DType::u8, 4 + 4 * part + run % 4);
-  const Tensor low = cast_to(b.units(DType::u4, (12 + run % 4) * 2 + part), DType::u8);
-  const Tensor high = bitwise_and(shift_right(first, 2), 0x30);
-  const Tensor late = iota_of(*first.graph, first.shape(), run / 4, DType::u8);
-  return floats_of(where(eq(late, 0), bitwise_and(first, 63), bitwise_or(low, high)));
-}
-
 Tensor steps_and_minima(const Blocks& b, Tensor q) {
-  return b.half(0) * six_bits(b, 0) * floats_of(q) - b.half(2) * six_bits(b, 1);
+  return b.spread(b.half(0) * six_bits(b, 0)) * floats_of(q) - b.spread(b.half(2) * six_bits(b, 1));
 }
+
+Expr run_of_16(const Blocks& b) { return ((b[0] * 2 + b[1]) * 2 + b[2]) * 2 + b[3]; }
 
 Tensor q2_k(const Blocks& b) {
-  const Expr run = b.element() / 16;
-  const Tensor step = b.half(80) * b.floats(DType::u4, run * 2);
-  return step * floats_of(two_bits(b, 16)) - b.half(82) * b.floats(DType::u4, run * 2 + 1);
+  const Tensor step = b.half(80) * floats_of(b.run(DType::u4, run_of_16(b) * 2));
+  const Tensor minimum = b.half(82) * floats_of(b.run(DType::u4, run_of_16(b) * 2 + 1));
+  return b.spread(step) * floats_of(two_bits(b, 16)) - b.spread(minimum);
 }
 
 Tensor q3_k(const Blocks& b) {
-  const Expr run = b.element() / 16;
-  const Tensor low = cast_to(b.units(DType::u4, (96 + run % 8) * 2 + run / 8), DType::u8);
-  const Tensor high = b.bits(104 + run % 4, run / 4 * 2, 2);
-  const Tensor scale = floats_of(bitwise_or(low, shift_left(high, 4))) - 32;
-  const Tensor q = floats_of(bitwise_or(two_bits(b, 32), shift_left(one_bit(b, 0), 2))) - 4;
-  return b.half(108) * scale * q;
+  const Tensor low = bytes_of(b.run(DType::u4, (96 + b[1] * 4 + b[2] * 2 + b[3]) * 2 + b[0]));
+  const Tensor high = b.run_bits(104 + b[2] * 2 + b[3], (b[0] * 2 + b[1]) * 2, 2);
+  const Tensor scale = floats_of(bitwise_or(low, shift_left(high, 4))) + -32;
+  const Tensor third = b.element_bits(b[3] * 16 + b[4], (b[0] * 2 + b[1]) * 2 + b[2], 1);
+  return b.spread(b.half(108) * scale) * (floats_of(bitwise_or(two_bits(b, 32), shift_left(third, 2))) + -4);
+}
+
+Tensor q5_k(const Blocks& b) {
+  const Tensor fifth = b.element_bits(16 + b[3], (b[0] * 2 + b[1]) * 2 + b[2], 1);
+  return steps_and_minima(b, bitwise_or(bytes_of(run_nibbles(b, 48)), shift_left(fifth, 4)));
 }
 
 Tensor q6_k(const Blocks& b) {
-  const Expr e = b.element();
-  const Tensor low = cast_to(b.units(DType::u4, (e / 128 * 64 + e % 64) * 2 + e % 128 / 64), DType::u8);
-  const Tensor q = floats_of(bitwise_or(low, shift_left(two_bits(b, 128), 4))) - 32;
-  return b.half(208) * b.floats(DType::i8, 192 + e / 16) * q;
+  const Tensor low = b.element_bits(b[0] * 64 + b[2] * 32 + b[3] * 16 + b[4], b[1] * 4, 4);
+  const Tensor scale = b.half(208) * floats_of(b.run(DType::i8, 192 + run_of_16(b)));
+  return b.spread(scale) * (floats_of(bitwise_or(low, shift_left(two_bits(b, 128), 4))) + -32);
+}
+
+std::vector<int64_t> parts_of(BlockType type) {
+  switch (type) {
+    case BlockType::q8_0:
+      return {32};
+    case BlockType::q4_0:
+    case BlockType::q4_1:
+    case BlockType::q5_0:
+    case BlockType::q5_1:
+    case BlockType::mxfp4:
+      return {2, 16};
+    case BlockType::q4_k:
+    case BlockType::q5_k:
+      return {2, 2, 2, 32};
+    case BlockType::q2_k:
+    case BlockType::q3_k:
+    case BlockType::q6_k:
+      return {2, 2, 2, 2, 16};
+  }
+  fail("no such block type");
 }
 
 Tensor values(const Blocks& b, BlockType type) {
   switch (type) {
     case BlockType::q8_0:
-      return b.half(0) * b.floats(DType::i8, 2 + b.element());
+      return b.spread(b.half(0)) * floats_of(b.element(DType::i8, 2 + b[0]));
     case BlockType::q4_0:
-      return b.half(0) * (floats_of(nibbles(b, 2)) - 8);
+      return b.spread(b.half(0)) * (floats_of(nibbles(b, 2)) + -8);
     case BlockType::q4_1:
-      return b.half(0) * floats_of(nibbles(b, 4)) + b.half(2);
+      return b.spread(b.half(0)) * floats_of(nibbles(b, 4)) + b.spread(b.half(2));
     case BlockType::q5_0:
-      return b.half(0) * (floats_of(five_bits(b, 6)) - 16);
+      return b.spread(b.half(0)) * (floats_of(five_bits(b, 6)) + -16);
     case BlockType::q5_1:
-      return b.half(0) * floats_of(five_bits(b, 8)) + b.half(2);
+      return b.spread(b.half(0)) * floats_of(five_bits(b, 8)) + b.spread(b.half(2));
     case BlockType::q2_k:
       return q2_k(b);
     case BlockType::q3_k:
@@ -126,11 +179,11 @@ Tensor values(const Blocks& b, BlockType type) {
     case BlockType::q4_k:
       return steps_and_minima(b, run_nibbles(b, 16));
     case BlockType::q5_k:
-      return steps_and_minima(b, bitwise_or(cast_to(run_nibbles(b, 48), DType::u8), shift_left(one_bit(b, 16), 4)));
+      return q5_k(b);
     case BlockType::q6_k:
       return q6_k(b);
     case BlockType::mxfp4:
-      return b.floats(DType::f8ue8m0, 0) * b.floats(DType::f4e2m1, 2 + nibble_of_pair(b.element()));
+      return b.spread(floats_of(b.run(DType::f8ue8m0, 0))) * floats_of(b.element(DType::f4e2m1, (1 + b[1]) * 2 + b[0]));
   }
   fail("no such block type");
 }
@@ -147,7 +200,8 @@ Tensor dequantise(const Operand& bytes, BlockType type, DType result) {
     fail(fmt::format("the rows of {} are not known to be whole blocks of {} bytes, as {} has", x.type().str(),
                      about.bytes, about.name));
   }
-  return cast_to(values(Blocks(x, about), type), result);
+  const Blocks blocks(x, about, parts_of(type));
+  return blocks.joined(cast_to(values(blocks, type), result));
 }
 
 }  // namespace lumen
