@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "lumen/codegen/element_ops.h"
 #include "lumen/codegen/scalar.h"
@@ -134,7 +135,9 @@ std::string ElementWriter::value(NodeId node, std::span<const Expr> at) {
   const auto outside = blocks_.begin() + static_cast<ptrdiff_t>(depth_of(at));
   std::vector<Block> aside(std::make_move_iterator(outside), std::make_move_iterator(blocks_.end()));
   blocks_.erase(outside, blocks_.end());
+  const bool was_let_out = std::exchange(is_let_out_, is_let_out_ || !aside.empty());
   std::string name = make(node, at);
+  is_let_out_ = was_let_out;
   blocks_.back().known[key] = name;
   std::move(aside.begin(), aside.end(), std::back_inserter(blocks_));
   return name;
@@ -172,6 +175,10 @@ void ElementWriter::stage(const Read& read, std::string text) {
   staged_[{read.input, read.flat.node()}] = std::move(text);
 }
 
+std::string ElementWriter::loader(DType dtype) const {
+  return is_let_out_ && dtype == DType::f16 ? "lumen_load_one_f16" : load_function(dtype);
+}
+
 std::string ElementWriter::load(NodeId input, Expr flat) {
   const DType dtype = body_[input].type.dtype;
   if (const auto found = staged_.find({input, flat.node()}); found != staged_.end()) {
@@ -180,7 +187,7 @@ std::string ElementWriter::load(NodeId input, Expr flat) {
   const auto is_loop = [](const Block& block) { return block.is_loop; };
   if (std::all_of(blocks_.begin() + 1, blocks_.end(), is_loop)) reads_.push_back({input, flat});
   const char* form = is_packed(dtype) ? "{}(a{}, {})" : "{}(a{}[{}])";
-  return keep(dtype, fmt::format(fmt::runtime(form), load_function(dtype), input_numbers_.at(input), index(flat)));
+  return keep(dtype, fmt::format(fmt::runtime(form), loader(dtype), input_numbers_.at(input), index(flat)));
 }
 
 std::string ElementWriter::element_of(NodeId source, Expr flat) {

@@ -89,6 +89,8 @@ class ElementWriter {
   std::string element_of(NodeId source, Expr flat);
   std::string apply(const Node& node, std::span<const std::string> operands);
   std::string keep(DType dtype, const std::string& text);
+  // The function that loads an element where the text is now.
+  std::string loader(DType dtype) const;
   std::string fresh_name(char kind) { return kind + std::to_string(names_++); }
   // The condition of a fault, and what to say then.
   void check(const std::string& fails, std::string message);
@@ -105,6 +107,7 @@ class ElementWriter {
   std::vector<Block> blocks_;  // the first is what is around everything
   std::string problem_;
   std::vector<std::string> faults_;
+  bool is_let_out_ = false;  // what is computed now stands before a loop that it does not depend on
   int names_ = 0;
   int divisions_ = 0;
   int inner_divisions_ = 0;

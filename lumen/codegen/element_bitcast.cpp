@@ -40,7 +40,7 @@ std::string ElementWriter::read_bitcast(NodeId id, std::span<const Expr> at) {
     }
     const std::string place = index(flat);
     const char* form = is_packed(to) ? "{}({}, {})" : "{}({}[{}])";
-    return keep(to, fmt::format(fmt::runtime(form), load_function(to), bytes, place));
+    return keep(to, fmt::format(fmt::runtime(form), loader(to), bytes, place));
   }
   if (from_bits_each == to_bits_each) return keep(to, from_bits(to, bits_of(from, value(source, at))));
   const Expr bit = at.back() * to_bits_each;

@@ -60,6 +60,16 @@ LUMEN_FN uint16_t lumen_store_f16(float x) {
   return (uint16_t)lumen_encode(x, 10, -14, 0x7bffu, 0x7c00u, 0x7e00u, 0x8000u);
 }
 #endif
+// One at a time, where no loop asks for a vector of them.
+#if defined(__F16C__) && defined(__GNUC__)
+LUMEN_FN float lumen_load_one_f16(uint16_t x) {
+  typedef short halves __attribute__((vector_size(16)));
+  const halves codes = {(short)x};
+  return __builtin_ia32_vcvtph2ps(codes)[0];
+}
+#else
+LUMEN_FN float lumen_load_one_f16(uint16_t x) { return lumen_load_f16(x); }
+#endif
 LUMEN_FN float lumen_load_f8e5m2(uint8_t x) { return lumen_load_f16((uint16_t)(x << 8)); }
 LUMEN_FN uint8_t lumen_store_f8e5m2(float x) {
   return (uint8_t)lumen_encode(x, 2, -14, 0x7bu, 0x7cu, 0x7eu, 0x80u);

@@ -45,7 +45,7 @@ class Blocks {
     const int64_t last = runs_.rank();
     return iota_of(*bytes_.graph, elements_, coordinate(last), DType::u16);
   }
-  // Whether `condition`, 0 or 1 over the coordinates of a run, holds.
+  // For each run, a where `condition` (0 or 1 over its coordinates) is 1, else b.
   Tensor where_run(Expr condition, Tensor a, Tensor b) const {
     return where(ne(iota_of(*bytes_.graph, runs_, condition, DType::u8), 0), a, b);
   }

@@ -75,5 +75,33 @@ TEST(Blocks, AreReadByTheProduct) {
   }
 }
 
+// An embedding in blocks: rows are taken as bytes, and only those are read as numbers.
+TEST(Blocks, RowsAreTakenBeforeTheyAreRead) {
+  for (const BlockType type : {BlockType::q8_0, BlockType::q4_0, BlockType::q6_k}) {
+    SCOPED_TRACE(name(type));
+    Graph graph;
+    const Tensor ids = graph.input("ids", {3}, DType::i64);
+    const Tensor w = graph.input("w", {kRows, kColumns / info(type).elements * info(type).bytes}, DType::u8);
+    dequantise(index_select(w, 0, ids), type).output("y");
+    CompileOptions options;
+    options.fusion = FusionPolicy::always;
+    options.measure = false;
+    Compiled compiled = compile_for_cpu(graph, options);
+    EXPECT_EQ(compiled.variants[0].binary.program.calls.size(), 1u);
+    Session session = make_session(std::move(compiled));
+    const std::vector<std::byte> bytes = weights(type);
+    std::vector<float> values(kRows * kColumns);
+    dequantise(type, bytes, values);
+    session.set("ids", std::vector<int64_t>{7, 0, 47});
+    session.set_bytes("w", bytes);
+    session.execute();
+    const std::vector<float> y = session.get<float>("y");
+    for (size_t k = 0; k < y.size(); ++k) {
+      const size_t row = k < kColumns ? 7 : k < 2 * kColumns ? 0 : 47;
+      ASSERT_EQ(y[k], values[row * kColumns + k % kColumns]) << k;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace lumen
