@@ -19,8 +19,10 @@ size_t at(NodeId id) { return static_cast<size_t>(id); }
 
 bool is_free(const Node& node) { return node.is<hlir::View>() || node.is<hlir::Constant>() || node.is<hlir::Iota>(); }
 
-// Stored, it would take more memory than what it comes from; and a contraction multiplies narrow operands faster.
+// Stored, it would take more memory than what it comes from, or as much; and a contraction multiplies narrow operands
+// faster.
 bool widens(const Graph& graph, const Node& node) {
+  if (node.is<hlir::Bitcast>()) return true;
   return node.is<hlir::Cast>() && info(graph[node.operands[0]].type.dtype).bits < info(node.type.dtype).bits;
 }
 

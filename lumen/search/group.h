@@ -1,8 +1,8 @@
 // Grouping: which nodes of a graph run together as one kernel.
 //
-// Every op that computes is in exactly one group. Views, constants, iotas and casts to wider dtypes are free: whoever
-// reads them computes them, so they are in as many kernels as need them, and in one of their own when they are an
-// output (which a cast is not free for).
+// Every op that computes is in exactly one group. Views, constants, iotas, bitcasts and casts to wider dtypes are
+// free: whoever reads them computes them, so they are in as many kernels as need them, and in one of their own when
+// they are an output (which casts are not free for).
 #pragma once
 
 #include <functional>
