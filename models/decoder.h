@@ -46,7 +46,8 @@ class Decoder {
   std::span<const float> all_logits(int64_t sequence) const;
 
  private:
-  void check_room(int64_t sequence, int64_t tokens) const;
+  template <class TokensOf>
+  void check_room(TokensOf tokens_of) const;
   void fill_sequence(int64_t sequence, std::span<const int32_t> tokens, int64_t width);
   void execute(int64_t width);
   void give_pages(int64_t sequence, int64_t positions);

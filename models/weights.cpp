@@ -112,7 +112,8 @@ Expected<const void*> Weights::stored_as(DType dtype, const std::vector<int64_t>
                                          std::string_view name) {
   const std::vector<int64_t> wanted(dims.begin() + (found.by_expert ? 1 : 0), dims.end());
   for (const Entry* part : found.parts) {
-    if (part->dims == wanted && is_float(part->dtype)) continue;
+    const bool converts = is_float(part->dtype) && is_float(dtype);
+    if (part->dims == wanted && (converts || part->dtype == dtype)) continue;
     return error(fmt::format("parameter \"{}\" is {}, the file has {}", name, type_of(dtype, wanted),
                              type_of(part->dtype, part->dims)));
   }

@@ -8,8 +8,8 @@ Scope Scope::operator/(std::string_view name) const {
   return inner;
 }
 
-Tensor Scope::parameter(std::string_view name, const Shape& shape) const {
-  return graph_->input(name_of(name), shape, dtype_, InputKind::weight);
+Tensor Scope::parameter(std::string_view name, const Shape& shape, DType dtype) const {
+  return graph_->input(name_of(name), shape, dtype, InputKind::weight);
 }
 
 Tensor Scope::state(std::string_view name, const Shape& shape) const {

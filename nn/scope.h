@@ -27,7 +27,8 @@ class Scope {
   const std::string& path() const { return path_; }
 
   // Throws lumen::Error when the graph has an input of that name.
-  Tensor parameter(std::string_view name, const Shape& shape) const;
+  Tensor parameter(std::string_view name, const Shape& shape) const { return parameter(name, shape, dtype_); }
+  Tensor parameter(std::string_view name, const Shape& shape, DType dtype) const;
   Tensor state(std::string_view name, const Shape& shape) const;
 
  private:
