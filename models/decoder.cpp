@@ -23,6 +23,7 @@ Decoder::Decoder(Session session, const Model& model)
   CHECK(model.kind == ModelKind::causal, "a Decoder needs a causal model");
   lengths_.assign(at(options_.batch), 0);
   last_.assign(at(options_.batch), 0);
+  counts_.assign(at(options_.batch), 0);
   tokens_.resize(at(options_.batch * options_.max_step));
   positions_.resize(tokens_.size());
   if (!options_.paging) return;
@@ -73,12 +74,12 @@ void Decoder::fill_sequence(int64_t sequence, std::span<const int32_t> tokens, i
     tokens_[at(place)] = k < count ? tokens[at(k)] : count > 0 ? tokens.back() : last_[at(sequence)];
     positions_[at(place)] = static_cast<int32_t>(std::max<int64_t>(0, start + std::min(k, count - 1)));
   }
-  if (count > 0) last_[at(sequence)] = tokens.back();
-  lengths_[at(sequence)] = start + count;
+  counts_[at(sequence)] = count;
 }
 
 void Decoder::execute(int64_t width) {
-  const int64_t longest = std::max<int64_t>(1, *std::max_element(lengths_.begin(), lengths_.end()));
+  int64_t longest = 1;
+  for (int64_t b = 0; b < options_.batch; ++b) longest = std::max(longest, lengths_[at(b)] + counts_[at(b)]);
   const int64_t grown = (longest + kContextStep - 1) / kContextStep * kContextStep;
   const int64_t context = std::min(grown, options_.max_context);
   if (context != context_) session_.set_dim("context", context);
@@ -90,6 +91,10 @@ void Decoder::execute(int64_t width) {
     width_ = width;
   }
   session_.execute();
+  for (int64_t b = 0; b < options_.batch; ++b) {
+    if (counts_[at(b)] > 0) last_[at(b)] = tokens_[at((b + 1) * width - 1)];
+    lengths_[at(b)] += counts_[at(b)];
+  }
 }
 
 void Decoder::prefill(std::span<const std::vector<int32_t>> tokens, int64_t chunk) {
@@ -144,7 +149,7 @@ void Decoder::reset(int64_t sequence) {
 std::span<const float> Decoder::all_logits(int64_t sequence) const {
   const std::span<const std::byte> bytes = session_.bytes("logits");
   const std::span<const float> all(reinterpret_cast<const float*>(bytes.data()), bytes.size() / sizeof(float));
-  const size_t rows = options_.all_logits ? at(width_) : 1;
+  const size_t rows = at(session_.dims("logits")[1]);
   return all.subspan(at(sequence) * rows * at(vocabulary_), rows * at(vocabulary_));
 }
 
