@@ -71,6 +71,9 @@ Expected<CausalSettings> read_qwen3_moe(const Config& config) {
 }
 
 Expected<CausalSettings> read_gpt_oss(const Config& config) {
+  if (!config.has("rope_parameters") && !config.has("rope_scaling")) {
+    return config.problem("rope_parameters", "is missing");
+  }
   CausalSettings s = LUMEN_TRY(read_shared(config, {.attention_bias = true, .head_dim = 64, .eps = 1e-5}));
   const std::vector<bool> sliding = LUMEN_TRY(read_sliding(config, s.layers.size(), 2));
   const int64_t window = LUMEN_TRY(config.size("sliding_window", 128));

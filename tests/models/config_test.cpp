@@ -65,7 +65,10 @@ TEST(BuildModel, names_keys_of_rope) {
 TEST(BuildModel, refuses_what_it_would_compute_wrongly) {
   EXPECT_EQ(refusal(tiny_config(R"({"architectures": ["Gemma4ForCausalLM"], "hidden_size_per_layer_input": 256})")),
             "config.json: \"hidden_size_per_layer_input\" other than 0 is not supported");
-  const std::string oss = R"({"architectures": ["GptOssForCausalLM"], "num_local_experts": 4, "quantization_config": )";
+  EXPECT_EQ(refusal(tiny_config(R"({"architectures": ["Gemma4ForCausalLM"]})")),
+            "config.json: \"rope_parameters\" is missing");
+  const std::string oss = R"({"architectures": ["GptOssForCausalLM"], "num_local_experts": 4, "rope_scaling": {},
+                             "quantization_config": )";
   EXPECT_EQ(refusal(tiny_config(oss + R"({"quant_method": "gptq"}})")),
             "config.json: \"quantization_config.quant_method\" is \"gptq\"; supported is mxfp4");
   EXPECT_EQ(refusal(tiny_config(oss + R"({"quant_method": "mxfp4"}})")),
