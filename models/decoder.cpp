@@ -23,6 +23,7 @@ Decoder::Decoder(Session session, const Model& model)
   CHECK(model.kind == ModelKind::causal, "a Decoder needs a causal model");
   lengths_.assign(at(options_.batch), 0);
   last_.assign(at(options_.batch), 0);
+  counts_.assign(at(options_.batch), 0);
   tokens_.resize(at(options_.batch * options_.max_step));
   positions_.resize(tokens_.size());
   if (!options_.paging) return;
@@ -38,11 +39,21 @@ int64_t Decoder::pages_for(int64_t positions) const {
   return (positions + options_.paging->page - 1) / options_.paging->page;
 }
 
-void Decoder::check_room(int64_t sequence, int64_t tokens) const {
-  const int64_t length = lengths_[at(sequence)];
-  if (length + tokens <= options_.max_context) return;
-  throw Error(error(fmt::format("sequence {} has {} tokens and cannot take {} more: the context holds {}", sequence,
-                                length, tokens, options_.max_context)));
+// Whether each sequence can take `tokens_of` it.
+template <class TokensOf>
+void Decoder::check_room(TokensOf tokens_of) const {
+  int64_t pages = 0;
+  for (int64_t b = 0; b < options_.batch; ++b) {
+    const int64_t length = lengths_[at(b)], tokens = tokens_of(b);
+    if (length + tokens > options_.max_context) {
+      throw Error(error(fmt::format("sequence {} has {} tokens and cannot take {} more: the context holds {}", b,
+                                    length, tokens, options_.max_context)));
+    }
+    // Without a token a sequence has a place all the same: that of its last one, or the first.
+    if (options_.paging) pages += pages_for(std::max<int64_t>(1, length + tokens)) - pages_given_[at(b)];
+  }
+  if (pages <= static_cast<int64_t>(free_pages_.size())) return;
+  throw Error(error(fmt::format("{} pages are needed, {} are free", pages, free_pages_.size())));
 }
 
 void Decoder::give_pages(int64_t sequence, int64_t positions) {
@@ -63,15 +74,16 @@ void Decoder::fill_sequence(int64_t sequence, std::span<const int32_t> tokens, i
     tokens_[at(place)] = k < count ? tokens[at(k)] : count > 0 ? tokens.back() : last_[at(sequence)];
     positions_[at(place)] = static_cast<int32_t>(std::max<int64_t>(0, start + std::min(k, count - 1)));
   }
-  if (count > 0) last_[at(sequence)] = tokens.back();
-  lengths_[at(sequence)] = start + count;
+  counts_[at(sequence)] = count;
 }
 
 void Decoder::execute(int64_t width) {
-  const int64_t longest = std::max<int64_t>(1, *std::max_element(lengths_.begin(), lengths_.end()));
+  int64_t longest = 1;
+  for (int64_t b = 0; b < options_.batch; ++b) longest = std::max(longest, lengths_[at(b)] + counts_[at(b)]);
   const int64_t grown = (longest + kContextStep - 1) / kContextStep * kContextStep;
-  context_ = std::min(grown, options_.max_context);
-  session_.set_dim("context", context_);
+  const int64_t context = std::min(grown, options_.max_context);
+  if (context != context_) session_.set_dim("context", context);
+  context_ = context;
   if (width != width_) {
     session_.set_dim("seq", width);
     session_.bind("tokens", tokens_.data(), {options_.batch, width});
@@ -79,6 +91,10 @@ void Decoder::execute(int64_t width) {
     width_ = width;
   }
   session_.execute();
+  for (int64_t b = 0; b < options_.batch; ++b) {
+    if (counts_[at(b)] > 0) last_[at(b)] = tokens_[at((b + 1) * width - 1)];
+    lengths_[at(b)] += counts_[at(b)];
+  }
 }
 
 void Decoder::prefill(std::span<const std::vector<int32_t>> tokens, int64_t chunk) {
@@ -86,16 +102,9 @@ void Decoder::prefill(std::span<const std::vector<int32_t>> tokens, int64_t chun
     throw Error(error(
         fmt::format("prefill of {} sequences in chunks of {}: the batch is {}", tokens.size(), chunk, options_.batch)));
   }
-  int64_t longest = 0, pages = 0;
-  for (int64_t b = 0; b < options_.batch; ++b) {
-    const auto count = static_cast<int64_t>(tokens[at(b)].size());
-    check_room(b, count);
-    longest = std::max(longest, count);
-    if (options_.paging) pages += pages_for(std::max<int64_t>(1, lengths_[at(b)] + count)) - pages_given_[at(b)];
-  }
-  if (pages > static_cast<int64_t>(free_pages_.size())) {
-    throw Error(error(fmt::format("{} pages are needed, {} are free", pages, free_pages_.size())));
-  }
+  int64_t longest = 0;
+  for (int64_t b = 0; b < options_.batch; ++b) longest = std::max(longest, static_cast<int64_t>(tokens[at(b)].size()));
+  check_room([&](int64_t b) { return static_cast<int64_t>(tokens[at(b)].size()); });
   chunk = std::min(chunk, options_.max_step);
   for (int64_t done = 0; done < longest; done += chunk) {
     const int64_t width = std::min(chunk, longest - done);
@@ -114,14 +123,7 @@ void Decoder::step(std::span<const int32_t> tokens) {
   if (static_cast<int64_t>(tokens.size()) != options_.batch) {
     throw Error(error(fmt::format("a step of {} tokens: the batch is {}", tokens.size(), options_.batch)));
   }
-  int64_t pages = 0;
-  for (int64_t b = 0; b < options_.batch; ++b) {
-    check_room(b, 1);
-    if (options_.paging) pages += pages_for(lengths_[at(b)] + 1) - pages_given_[at(b)];
-  }
-  if (pages > static_cast<int64_t>(free_pages_.size())) {
-    throw Error(error(fmt::format("{} pages are needed, {} are free", pages, free_pages_.size())));
-  }
+  check_room([](int64_t) { return 1; });
   for (int64_t b = 0; b < options_.batch; ++b) {
     give_pages(b, lengths_[at(b)] + 1);
     fill_sequence(b, tokens.subspan(at(b), 1), 1);
@@ -147,7 +149,7 @@ void Decoder::reset(int64_t sequence) {
 std::span<const float> Decoder::all_logits(int64_t sequence) const {
   const std::span<const std::byte> bytes = session_.bytes("logits");
   const std::span<const float> all(reinterpret_cast<const float*>(bytes.data()), bytes.size() / sizeof(float));
-  const size_t rows = options_.all_logits ? at(width_) : 1;
+  const size_t rows = at(session_.dims("logits")[1]);
   return all.subspan(at(sequence) * rows * at(vocabulary_), rows * at(vocabulary_));
 }
 

@@ -5,8 +5,9 @@
 //   decoder.step({next_token(decoder.logits(0))});
 //
 // The sequences of the batch may have different lengths. A sequence that gets no token in a step repeats its last one
-// at its place, which changes nothing. Everything throws lumen::Error, and a call that is refused changes nothing; what
-// a Session refuses in the middle of a prefill leaves the steps before it done.
+// at its place, which changes nothing (but where rope depends on the longest text, its last key is turned anew).
+// Everything throws lumen::Error, and a step that is refused, for a token that the model does not know or for want of
+// room, changes nothing; the chunks of a prefill before it are done.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +47,8 @@ class Decoder {
   std::span<const float> all_logits(int64_t sequence) const;
 
  private:
-  void check_room(int64_t sequence, int64_t tokens) const;
+  template <class TokensOf>
+  void check_room(TokensOf tokens_of) const;
   void fill_sequence(int64_t sequence, std::span<const int32_t> tokens, int64_t width);
   void execute(int64_t width);
   void give_pages(int64_t sequence, int64_t positions);
@@ -57,6 +59,7 @@ class Decoder {
   int64_t vocabulary_;
   std::vector<int64_t> lengths_;      // of each sequence
   std::vector<int32_t> last_;         // token of each sequence
+  std::vector<int64_t> counts_;       // of the tokens that a step adds to each
   std::vector<int32_t> tokens_;       // of a step: [batch, width]
   std::vector<int32_t> positions_;    // likewise
   std::vector<int32_t> page_table_;   // [batch, most pages of a sequence]

@@ -124,6 +124,7 @@ Expected<CausalSettings> read_gemma3(const Config& config) {
 
 Expected<CausalSettings> read_gemma4(const Config& config) {
   LUMEN_TRY(refuse_unsupported(config));
+  if (!config.has("rope_parameters")) return config.problem("rope_parameters", "is missing");
   CausalSettings s = LUMEN_TRY(read_gemma(config, 6, nn::NormKind::rms));
   s.names.layer_scale = "layer_scalar";
   const bool same_values = LUMEN_TRY(config.boolean("attention_k_eq_v", false));

@@ -1,10 +1,29 @@
 // Models whose feed-forward blocks are mixtures of experts: Mixtral, Qwen 3 MoE, gpt-oss.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "models/architectures.h"
 #include "models/shared_keys.h"
 
 namespace lumen::models {
+
+namespace {
+
+Expected<nn::ExpertStorage> read_storage(const Config& config, const nn::ExpertSettings& experts) {
+  if (!config.has("quantization_config")) return nn::ExpertStorage::plain;
+  const Config quantization = LUMEN_TRY(config.object("quantization_config"));
+  const std::string method = LUMEN_TRY(quantization.string("quant_method"));
+  if (method != "mxfp4") {
+    return quantization.problem("quant_method", fmt::format("is \"{}\"; supported is mxfp4", method));
+  }
+  if (experts.hidden % 32 == 0 && experts.inner % 32 == 0) return nn::ExpertStorage::mxfp4;
+  return config.problem(
+      "quantization_config",
+      fmt::format("needs blocks of 32: hidden_size is {}, intermediate_size {}", experts.hidden, experts.inner));
+}
+
+}  // namespace
 
 Expected<CausalSettings> read_mixtral(const Config& config) {
   CausalSettings s = LUMEN_TRY(read_shared(config, {.eps = 1e-5}));
@@ -52,8 +71,8 @@ Expected<CausalSettings> read_qwen3_moe(const Config& config) {
 }
 
 Expected<CausalSettings> read_gpt_oss(const Config& config) {
-  if (config.has("quantization_config")) {
-    return config.problem("quantization_config", "is not supported: the weights must be plain floats");
+  if (!config.has("rope_parameters") && !config.has("rope_scaling")) {
+    return config.problem("rope_parameters", "is missing");
   }
   CausalSettings s = LUMEN_TRY(read_shared(config, {.attention_bias = true, .head_dim = 64, .eps = 1e-5}));
   const std::vector<bool> sliding = LUMEN_TRY(read_sliding(config, s.layers.size(), 2));
@@ -68,6 +87,7 @@ Expected<CausalSettings> read_gpt_oss(const Config& config) {
   m.experts.order = nn::WeightOrder::in_out;
   m.experts.names = {.down = "down_proj", .gate_up = "gate_up_proj"};
   m.experts.interleaved = m.experts.bias = true;
+  m.experts.storage = LUMEN_TRY(read_storage(config, m.experts));
   m.experts.clamped =
       nn::ClampedGate{LUMEN_TRY(config.number("swiglu_limit", 7)), LUMEN_TRY(config.number("swiglu_alpha", 1.702))};
   m.routes = {LUMEN_TRY(config.size("num_experts_per_tok", 4)), false, false};

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -48,6 +49,12 @@ int64_t numel_of(const std::vector<int64_t>& dims) {
 
 std::string type_of(DType dtype, const std::vector<int64_t>& dims) {
   return fmt::format("{}[{}]", name(dtype), fmt::join(dims, ","));
+}
+
+// A file may put a tensor at any byte.
+bool is_aligned(const SafeTensors::Entry& entry) {
+  const auto bytes = static_cast<uintptr_t>(std::max(1, info(entry.dtype).bits / 8));
+  return reinterpret_cast<uintptr_t>(entry.bytes.data()) % bytes == 0;
 }
 
 // The same floats, as another dtype stores them.
@@ -112,11 +119,14 @@ Expected<const void*> Weights::stored_as(DType dtype, const std::vector<int64_t>
                                          std::string_view name) {
   const std::vector<int64_t> wanted(dims.begin() + (found.by_expert ? 1 : 0), dims.end());
   for (const Entry* part : found.parts) {
-    if (part->dims == wanted && is_float(part->dtype)) continue;
+    const bool converts = is_float(part->dtype) && is_float(dtype);
+    if (part->dims == wanted && (converts || part->dtype == dtype)) continue;
     return error(fmt::format("parameter \"{}\" is {}, the file has {}", name, type_of(dtype, wanted),
                              type_of(part->dtype, part->dims)));
   }
-  if (!found.by_expert && found.parts[0]->dtype == dtype) return static_cast<const void*>(found.parts[0]->bytes.data());
+  const Entry& first = *found.parts[0];
+  if (!found.by_expert && first.dtype == dtype && is_aligned(first))
+    return static_cast<const void*>(first.bytes.data());
   const auto each = static_cast<size_t>(storage_bytes(dtype, numel_of(wanted)));
   Buffer& buffer = converted_.emplace_back(static_cast<int64_t>(each * found.parts.size()));
   for (size_t k = 0; k < found.parts.size(); ++k) {

@@ -23,8 +23,8 @@ class Weights {
   static Expected<Weights> of(std::vector<SafeTensors> files);
 
   // Gives a session all parameters of its graph: those that are stored as the graph wants them without a copy, so the
-  // Weights must outlive the session; others are stacked and converted between floats first. An error names every
-  // parameter that is missing, or the first that does not fit.
+  // Weights must outlive the session; others are stacked, aligned and converted between floats first. An error names
+  // every parameter that is missing, or the first that does not fit.
   Expected<void> bind(Session& session);
 
  private:

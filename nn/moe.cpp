@@ -4,6 +4,12 @@
 
 namespace lumen::nn {
 
+namespace {
+
+constexpr int64_t kBlock = 32;  // elements that share a scale in MXFP4
+
+}  // namespace
+
 Routes choose_experts(Tensor logits, const RouteSettings& settings) {
   const Tensor wide = cast(logits, f32);
   const ValuesAndIndices best = topk(settings.softmax_first ? softmax(wide, -1) : wide, settings.per_token, -1);
@@ -24,15 +30,31 @@ Experts::Experts(const Scope& scope, const ExpertSettings& settings)
 }
 
 Experts::Weights Experts::declare(const Scope& scope, const std::string& name, int64_t in, int64_t out) const {
-  const bool rows = settings_.order == WeightOrder::out_in;
-  Weights weights{scope.parameter(name, {settings_.experts, rows ? out : in, rows ? in : out}), {}};
-  if (settings_.bias) weights.bias = scope.parameter(name + "_bias", {settings_.experts, out});
+  const int64_t experts = settings_.experts;
+  Weights weights;
+  if (settings_.storage == ExpertStorage::mxfp4) {
+    weights.weight = scope.parameter(name + "_blocks", {experts, out, in / kBlock, kBlock / 2}, u8);
+    weights.scales = scope.parameter(name + "_scales", {experts, out, in / kBlock}, u8);
+  } else {
+    const bool rows = settings_.order == WeightOrder::out_in;
+    weights.weight = scope.parameter(name, {experts, rows ? out : in, rows ? in : out});
+  }
+  if (settings_.bias) weights.bias = scope.parameter(name + "_bias", {experts, out});
   return weights;
 }
 
+Tensor Experts::chosen(const Weights& weights, Tensor experts, DType dtype) const {
+  const Tensor taken = index_select(weights.weight, 0, experts);
+  if (!weights.scales) return taken;
+  const Tensor elements = cast(bitcast(taken, f4e2m1), f32);  // [tokens, k, out, in/32, 32]
+  const Tensor scales = cast(bitcast(index_select(*weights.scales, 0, experts), f8ue8m0), f32);
+  const Tensor values = elements * unsqueeze(scales, -1);
+  return cast(merge_dims(values, 3), dtype);
+}
+
 Tensor Experts::apply(const Weights& weights, Tensor x, Tensor experts) const {
-  const Tensor chosen = index_select(weights.weight, 0, experts);  // [tokens, k, out, in]
-  const Tensor y = einsum(settings_.order == WeightOrder::out_in ? "tki,tkoi->tko" : "tki,tkio->tko", {x, chosen});
+  const bool rows = weights.scales || settings_.order == WeightOrder::out_in;
+  const Tensor y = einsum(rows ? "tki,tkoi->tko" : "tki,tkio->tko", {x, chosen(weights, experts, x.dtype())});
   return weights.bias ? y + index_select(*weights.bias, 0, experts) : y;
 }
 

@@ -33,20 +33,28 @@ struct ClampedGate {
   double alpha = 1.702;
 };
 
+enum class ExpertStorage : uint8_t {
+  plain,  // floats, [experts, out, in] or [experts, in, out]
+  // MXFP4: <name>_blocks u8 [experts, out, in/32, 16], two f4e2m1 in a byte, the first in the low half; <name>_scales
+  // u8 [experts, out, in/32], an f8ue8m0 for each 32 of them.
+  mxfp4,
+};
+
 struct ExpertSettings {
   int64_t hidden = 0;
   int64_t inner = 0;
   int64_t experts = 0;
   Activation activation = Activation::silu;
-  WeightOrder order = WeightOrder::out_in;
+  ExpertStorage storage = ExpertStorage::plain;
+  WeightOrder order = WeightOrder::out_in;  // of plain weights
   ExpertNames names = {};
   bool interleaved = false;  // gate_up: gate and up alternate, else the gates come first
   bool bias = false;         // parameters <name>_bias
   std::optional<ClampedGate> clamped = {};
 };
 
-// The weights of all experts are one parameter, [experts, out, in] or [experts, in, out]; a weight file may have one
-// tensor for each expert instead (models/weights.h).
+// The weights of all experts are one parameter; a weight file may have one tensor for each expert instead
+// (models/weights.h).
 class Experts {
  public:
   Experts(const Scope& scope, const ExpertSettings& settings);
@@ -56,10 +64,13 @@ class Experts {
 
  private:
   struct Weights {
-    Tensor weight;
+    Tensor weight;                 // or the blocks
+    std::optional<Tensor> scales;  // of the blocks
     std::optional<Tensor> bias;
   };
   Weights declare(const Scope& scope, const std::string& name, int64_t in, int64_t out) const;
+  // [tokens, k, …] in the weight's order, as floats of `dtype`.
+  Tensor chosen(const Weights& weights, Tensor experts, DType dtype) const;
   // x [tokens, k, in], one row for each of a token's experts.
   Tensor apply(const Weights& weights, Tensor x, Tensor experts) const;
   Tensor gated(Tensor gate, Tensor up) const;

@@ -33,6 +33,10 @@ StoredParameter Scope::stored(std::string_view name, const Shape& shape) const {
   return {graph_->input(path, Shape(dims), u8, InputKind::weight), block.type, dtype_};
 }
 
+Tensor Scope::parameter(std::string_view name, const Shape& shape, DType dtype) const {
+  return graph_->input(name_of(name), shape, dtype, InputKind::weight);
+}
+
 Tensor Scope::state(std::string_view name, const Shape& shape) const {
   return graph_->input(name_of(name), shape, dtype_, InputKind::state);
 }

@@ -46,6 +46,8 @@ class Scope {
   // Throws lumen::Error when the graph has an input of that name.
   Tensor parameter(std::string_view name, const Shape& shape) const { return stored(name, shape).values(); }
   StoredParameter stored(std::string_view name, const Shape& shape) const;
+  // Stored as this dtype, whatever the scope's is.
+  Tensor parameter(std::string_view name, const Shape& shape, DType dtype) const;
   Tensor state(std::string_view name, const Shape& shape) const;
 
  private:

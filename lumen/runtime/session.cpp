@@ -273,13 +273,15 @@ std::optional<size_t> Session::updated_by(size_t output) const {
 }
 
 size_t Session::output_number(std::string_view name) const {
-  std::vector<std::string_view> names;
-  for (size_t k = 0; k < graph_->outputs().size(); ++k) {
-    names.emplace_back(graph_->outputs()[k].name.str());
-    if (names.back() != name) continue;
+  const std::span<const Output> outputs = graph_->outputs();
+  const auto found =
+      std::find_if(outputs.begin(), outputs.end(), [&](const Output& o) { return o.name.str() == name; });
+  if (found != outputs.end()) {
     if (!executed_) throw Error(error(fmt::format("output \"{}\" has no value before execute()", name)));
-    return k;
+    return static_cast<size_t>(found - outputs.begin());
   }
+  std::vector<std::string_view> names;
+  for (const Output& output : outputs) names.emplace_back(output.name.str());
   throw unknown("output", name, names);
 }
 

@@ -18,9 +18,7 @@ def rope(kind, **fields):
     return {"rope_type": kind, "rope_theta": 10000.0, **fields}
 
 
-LLAMA3 = rope(
-    "llama3", factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0, original_max_position_embeddings=32
-)
+LLAMA3 = rope("llama3", factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0, original_max_position_embeddings=32)
 YARN = rope("yarn", factor=8.0, beta_fast=32.0, beta_slow=1.0, truncate=False, original_max_position_embeddings=16)
 
 
@@ -137,5 +135,8 @@ CASES = {
         ("mixture",),
     ),
 }
+# The experts of these are stored as MXFP4.
+QUANTISED = {"gpt_oss_mxfp4"}
+CASES["gpt_oss_mxfp4"] = CASES["gpt_oss"]
 # These configurations know none of SIZES.
 OWN_SIZES = {"gpt2"}

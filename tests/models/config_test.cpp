@@ -65,8 +65,14 @@ TEST(BuildModel, names_keys_of_rope) {
 TEST(BuildModel, refuses_what_it_would_compute_wrongly) {
   EXPECT_EQ(refusal(tiny_config(R"({"architectures": ["Gemma4ForCausalLM"], "hidden_size_per_layer_input": 256})")),
             "config.json: \"hidden_size_per_layer_input\" other than 0 is not supported");
-  EXPECT_EQ(refusal(tiny_config(R"({"architectures": ["GptOssForCausalLM"], "quantization_config": {}})")),
-            "config.json: \"quantization_config\" is not supported: the weights must be plain floats");
+  EXPECT_EQ(refusal(tiny_config(R"({"architectures": ["Gemma4ForCausalLM"]})")),
+            "config.json: \"rope_parameters\" is missing");
+  const std::string oss = R"({"architectures": ["GptOssForCausalLM"], "num_local_experts": 4, "rope_scaling": {},
+                             "quantization_config": )";
+  EXPECT_EQ(refusal(tiny_config(oss + R"({"quant_method": "gptq"}})")),
+            "config.json: \"quantization_config.quant_method\" is \"gptq\"; supported is mxfp4");
+  EXPECT_EQ(refusal(tiny_config(oss + R"({"quant_method": "mxfp4"}})")),
+            "config.json: \"quantization_config\" needs blocks of 32: hidden_size is 8, intermediate_size 12");
   EXPECT_EQ(refusal(tiny_config(R"({"architectures": ["Gemma3ForCausalLM"], "layer_types": ["linear_attention"]})")),
             "config.json: \"layer_types\" has \"linear_attention\"; supported are full_attention, sliding_attention");
 }

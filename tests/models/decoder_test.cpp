@@ -61,6 +61,16 @@ TEST(Decoder, refuses) {
   EXPECT_EQ(decoder.length(1), 4);
 }
 
+TEST(Decoder, a_token_that_is_none_changes_nothing) {
+  Decoder decoder = make_decoder({.batch = 2, .max_context = 16});
+  decoder.prefill({{1, 2, 3}, {4}}, 4);
+  EXPECT_NE(error_of([&] { decoder.step({5, 11}); }), "");
+  EXPECT_EQ(decoder.length(0), 3);
+  decoder.step({5, 6});
+  expect_same(decoder.logits(0), read_alone({1, 2, 3, 5}).back());
+  expect_same(decoder.logits(1), read_alone({4, 6}).back());
+}
+
 TEST(Decoder, refuses_pages_it_has_not) {
   Decoder decoder = make_decoder({.batch = 2, .max_context = 16, .paging = nn::Paging{4, 3}});
   EXPECT_EQ(error_of([&] { decoder.prefill({text(5, 1), text(5, 2)}, 4); }), "4 pages are needed, 3 are free");

@@ -50,15 +50,43 @@ TEST(Model, graphs_round_trip) {
       hlir_ops());
 }
 
-// Old files say the same as new ones.
-TEST(Model, rope_of_old_and_new_files) {
-  const Model old =
-      build_model(tiny_config(R"({"rope_theta": 500.0, "rope_scaling": {"type": "linear", "factor": 2}})")).value();
-  const Model now =
-      build_model(tiny_config(R"({"rope_parameters": {"rope_type": "linear", "factor": 2, "rope_theta": 500.0}})"))
-          .value();
-  EXPECT_TRUE(old.graph->equals(*now.graph));
-  EXPECT_FALSE(old.graph->equals(*build_model(tiny_config()).value().graph));
+// Two spellings of one configuration.
+struct Spellings {
+  const char* older;
+  const char* newer;
+};
+
+TEST(Model, older_files_say_the_same_as_newer_ones) {
+  const Spellings all[] = {
+      {R"({"rope_theta": 500.0, "rope_scaling": {"type": "linear", "factor": 2}})",
+       R"({"rope_parameters": {"rope_type": "linear", "factor": 2, "rope_theta": 500.0}})"},
+      {R"({"architectures": ["Phi3ForCausalLM"], "original_max_position_embeddings": 64,
+           "rope_scaling": {"type": "su", "short_factor": [1, 2], "long_factor": [3, 4]}})",
+       R"({"architectures": ["Phi3ForCausalLM"],
+           "rope_parameters": {"rope_type": "longrope", "short_factor": [1, 2], "long_factor": [3, 4], "factor": 4,
+                               "original_max_position_embeddings": 64}})"},
+      {R"({"architectures": ["Gemma3ForCausalLM"], "head_dim": 4, "sliding_window": 3, "sliding_window_pattern": 2,
+           "rope_theta": 5000.0, "rope_local_base_freq": 70.0, "rope_scaling": {"rope_type": "linear", "factor": 8}})",
+       R"({"architectures": ["Gemma3ForCausalLM"], "head_dim": 4, "sliding_window": 3,
+           "layer_types": ["sliding_attention", "full_attention"],
+           "rope_parameters": {"sliding_attention": {"rope_type": "default", "rope_theta": 70.0},
+                               "full_attention": {"rope_type": "linear", "factor": 8, "rope_theta": 5000.0}}})"},
+      {R"({"architectures": ["Gemma4ForCausalLM"], "head_dim": 4, "sliding_window": 3, "global_head_dim": 8,
+           "rope_parameters": {"full_attention": {"rope_type": "proportional", "partial_rotary_factor": 0.25}},
+           "layer_types": ["sliding_attention", "full_attention"]})",
+       R"({"architectures": ["Gemma4ForCausalLM"], "head_dim": 4, "sliding_window": 3,
+           "layer_types": ["sliding_attention", "full_attention"], "per_layer_config": {"1": {"head_dim": 8}},
+           "rope_parameters": {"full_attention": {"rope_type": "proportional", "partial_rotary_factor": 0.25}}})"},
+      {R"({"architectures": ["Qwen3MoeForCausalLM"], "num_experts": 3, "num_experts_per_tok": 2,
+           "moe_intermediate_size": 4})",
+       R"({"architectures": ["Qwen3MoeForCausalLM"], "num_local_experts": 3, "num_experts_per_tok": 2,
+           "moe_intermediate_size": 4})"}};
+  for (const Spellings& each : all) {
+    const Model older = build_model(tiny_config(each.older)).value();
+    const Model newer = build_model(tiny_config(each.newer)).value();
+    EXPECT_TRUE(older.graph->equals(*newer.graph)) << each.older;
+    expect_round_trip(*older.graph, hlir_ops());
+  }
 }
 
 int attention_kernels(const std::string& config, const ModelOptions& options) {
@@ -79,6 +107,15 @@ TEST(Model, attention_is_one_streaming_kernel_of_each_layer) {
   EXPECT_EQ(attention_kernels(tiny_config(), {.max_context = 64, .paging = nn::Paging{16, 4}}), 2);
   EXPECT_EQ(attention_kernels(tiny_config(R"({"architectures": ["MistralForCausalLM"], "sliding_window": 5})"),
                               {.max_context = 64, .dtype = bf16}),
+            2);
+  EXPECT_EQ(attention_kernels(tiny_config(R"({"architectures": ["Gemma2ForCausalLM"], "head_dim": 4,
+                                              "attn_logit_softcapping": 50.0})"),
+                              {.max_context = 64}),
+            2);
+  EXPECT_EQ(attention_kernels(tiny_config(R"({"architectures": ["GptOssForCausalLM"], "head_dim": 4,
+                                              "num_local_experts": 3, "num_experts_per_tok": 2,
+                                              "rope_parameters": {"rope_type": "default"}})"),
+                              {.max_context = 64}),
             2);
 }
 

@@ -4,8 +4,10 @@
 Writes for each a folder with config.json, model.safetensors and expected.safetensors, and runs the program model_oracle
 over all of them, on each backend. The last line is `models: N passed, M failed`.
 """
+
 import argparse
 import copy
+import json
 import math
 import os
 import pathlib
@@ -20,10 +22,11 @@ os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
 
 import torch
 import transformers
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
+from transformers.integrations.mxfp4 import convert_moe_packed_tensors
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from architectures import CASES, OWN_SIZES, SIZES
+from architectures import CASES, OWN_SIZES, QUANTISED, SIZES
 
 PROMPTS = (13, 5, 9)
 STEPS = 16
@@ -45,13 +48,39 @@ def randomise(model, generator):
             value = noise * 0.3
         elif tensor.ndim >= 2:
             fan_in = tensor.shape[-2] if "c_" in name or tensor.ndim == 3 else tensor.shape[-1]
-            gain = 24.0 if "router.proj" in name else 3.0 if "router" in name or name.endswith("gate.weight") else 1.0
+            gain = 3.0 if "router" in name or name.endswith("gate.weight") else 1.0
+            gain = 24.0 if "router.proj" in name else gain  # Gemma 4 divides by the root of 64
             # What blocks add to the stream is small beside it, as in trained models: roundings are not amplified.
             gain = 0.4 if any(part in name for part in ("o_proj", "down_proj", "c_proj", ".w2.")) else gain
             value = noise * gain / math.sqrt(fan_in)
         else:
             value = tensor.float() + noise * 0.1
         tensor.copy_(value.to(tensor.dtype))
+
+
+def quantise(model, generator):
+    """Random MXFP4 experts: the model has what they mean, and what is returned is stored in its place."""
+    stored = {}
+    for name, tensor in model.state_dict().items():
+        if not name.endswith((".experts.gate_up_proj", ".experts.down_proj")):
+            continue
+        experts, inside, out = tensor.shape
+        blocks = torch.randint(0, 256, (experts, out, inside // 32, 16), generator=generator, dtype=torch.uint8)
+        scales = torch.randint(118, 122, (experts, out, inside // 32), generator=generator, dtype=torch.uint8)
+        tensor.copy_(convert_moe_packed_tensors(blocks, scales, dtype=tensor.dtype))
+        stored[f"{name}_blocks"] = blocks
+        stored[f"{name}_scales"] = scales
+    return stored
+
+
+def store_quantised(folder, stored):
+    tensors = load_file(folder / "model.safetensors")
+    for name in stored:
+        tensors.pop(name.rsplit("_", 1)[0], None)
+    save_file({**tensors, **stored}, folder / "model.safetensors")
+    config = json.loads((folder / "config.json").read_text())
+    config["quantization_config"] = {"quant_method": "mxfp4"}
+    (folder / "config.json").write_text(json.dumps(config))
 
 
 def make_config(case):
@@ -87,6 +116,7 @@ def write_case(folder, case, dtype):
         # Made in the dtype, not cast to it: the frequencies of rope stay f32.
         model = transformers.AutoModelForCausalLM.from_config(config, attn_implementation="eager", dtype=dtype).eval()
         randomise(model, generator)
+        stored = quantise(model, generator) if case in QUANTISED else {}
         prompts = [torch.randint(3, 97, (n,), generator=generator) for n in PROMPTS]
         nexts = [torch.randint(3, 97, (STEPS,), generator=generator) for _ in PROMPTS]
         # What narrow weights mean, without the roundings of transformers' own narrow activations.
@@ -98,6 +128,8 @@ def write_case(folder, case, dtype):
     else:
         raise RuntimeError(f"{case}: no seed below {MOST_SEEDS} with which bf16 and f32 choose the same experts")
     model.save_pretrained(folder)
+    if stored:
+        store_quantised(folder, stored)
     tensors = {}
     for k, (prompt, tokens, logits) in enumerate(zip(prompts, nexts, expected)):
         tensors[f"prompt.{k}"] = prompt.int()
@@ -128,7 +160,11 @@ def write_encoder_case(folder, tokens, mask, embedding):
 def write_bert(folder):
     generator = torch.Generator().manual_seed(1)
     config = transformers.BertConfig(
-        vocab_size=97, hidden_size=48, num_hidden_layers=2, num_attention_heads=4, intermediate_size=80,
+        vocab_size=97,
+        hidden_size=48,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=80,
         max_position_embeddings=40,
     )
     model = transformers.BertModel(config, add_pooling_layer=False).eval()
@@ -181,7 +217,9 @@ def main():
     parser.add_argument("--only", action="append", help="an architecture of architectures.py")
     parser.add_argument("--dtype", action="append", choices=["f32", "bf16"])
     parser.add_argument("--backend", action="append", choices=["reference", "cpu"])
-    parser.add_argument("--measure", action="store_true", help="choose kernels by their times, which takes minutes more")
+    parser.add_argument(
+        "--measure", action="store_true", help="choose kernels by their times, which takes minutes more"
+    )
     parser.add_argument("--write-only", action="store_true")
     arguments = parser.parse_args()
     torch.set_num_threads(1)  # the models are tiny

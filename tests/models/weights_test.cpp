@@ -80,5 +80,17 @@ TEST(Weights, converts_stacks_and_finds_by_the_shorter_name) {
   EXPECT_EQ(session.get<float>("m.experts.up.weight.out"), (std::vector<float>{10, 11, 20, 21}));
 }
 
+TEST(Weights, floats_at_an_odd_place_are_aligned) {
+  const ScratchDir dir;
+  HostTensor byte{u8, {1}, {Lane{.i = 7}}};
+  write_safetensors(dir / "model.safetensors", Tensors{{"a", byte}, {"b", filled(f32, {2}, 1)}}).value();
+  Session session(graph_of({{"a", {u8, {1}}}, {"b", {f32, {2}}}}));
+  Weights weights = Weights::open(dir.path()).value();
+  weights.bind(session).value();
+  session.execute();
+  EXPECT_EQ(session.get<float>("b.out"), (std::vector<float>{1, 2}));
+  EXPECT_EQ(session.get<int64_t>("a.out"), std::vector<int64_t>{7});
+}
+
 }  // namespace
 }  // namespace lumen::models

@@ -108,5 +108,37 @@ TEST(Experts, clamped_interleaved_with_biases) {
   });
 }
 
+// 32 elements of one row: half a byte each, the first in the low half, times 2^(scale - 127).
+TEST(Experts, mxfp4_elements) {
+  const auto graph = std::make_shared<Graph>();
+  const Scope scope(*graph, f32);
+  ExpertSettings settings{.hidden = 32, .inner = 32, .experts = 2, .storage = ExpertStorage::mxfp4};
+  settings.names = {.down = "down", .gate_up = "gate_up"};
+  settings.clamped = ClampedGate{.limit = 1e30, .alpha = 0};  // (up + 1) * gate / 2
+  const Tensor x = graph->input("x", {1, 32});
+  const Routes routes{graph->input("experts", {1, 1}, i64), graph->input("weights", {1, 1})};
+  Experts(scope, settings)(x, routes).output("y");
+  Session session(graph);
+  std::vector<float> ones(32, 0);
+  ones[0] = 1;
+  ones[3] = 10;
+  session.set("x", ones);
+  session.set("experts", {1});
+  session.set("weights", {1});
+  std::vector<uint8_t> gate_up(2 * 64 * 16), scales(2 * 64, 127), down(2 * 32 * 16), down_scales(2 * 32, 127);
+  gate_up[64 * 16] = 0x0b;      // gate 0 of expert 1: element 0 is -1.5
+  gate_up[64 * 16 + 1] = 0x70;  // element 3 is 6
+  scales[64] = 129;             // times 4
+  down[32 * 16 + 16] = 0x02;    // y[1] is inner 0
+  session.set("gate_up_blocks", gate_up);
+  session.set("gate_up_scales", scales);
+  session.set("down_blocks", down);
+  session.set("down_scales", down_scales);
+  session.execute();
+  std::vector<float> wanted(32, 0);
+  wanted[1] = (10 * 6 - 1.5F) * 4 / 2;
+  EXPECT_EQ(session.get<float>("y"), wanted);
+}
+
 }  // namespace
 }  // namespace lumen::nn
