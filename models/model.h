@@ -2,8 +2,6 @@
 //
 //   const Model model = build_model(config_text, {.batch = 1, .max_context = 4096}).value();
 //   Session session = compile(*model.graph);
-//   const Weights weights = Weights::open(folder).value();
-//   weights.bind(session).value();
 //   Decoder decoder(std::move(session), model);
 #pragma once
 

@@ -185,6 +185,19 @@ Expected<void> ModelFiles::bind_random(Session& session) {
   return {};
 }
 
+// Where the elements lie, or a copy of them: of several tensors, or of one at an address that is not aligned.
+const void* ModelFiles::in_one_piece(const std::vector<const Weight*>& parts, DType dtype) {
+  const auto width = static_cast<uintptr_t>(std::max(info(dtype).bits / 8, 1));
+  const std::byte* const first = parts[0]->bytes.data();
+  if (parts.size() == 1 && reinterpret_cast<uintptr_t>(first) % width == 0) return first;
+  size_t bytes = 0;
+  for (const Weight* part : parts) bytes += part->bytes.size();
+  Buffer& buffer = made_.emplace_back(static_cast<int64_t>(bytes));
+  std::byte* to = buffer.data();
+  for (const Weight* part : parts) to = std::copy(part->bytes.begin(), part->bytes.end(), to);
+  return buffer.data();
+}
+
 Expected<void> ModelFiles::bind(Session& session) {
   if (!weights_) return bind_random(session);
   std::vector<std::string> missing, misfits;
@@ -202,16 +215,8 @@ Expected<void> ModelFiles::bind(Session& session) {
                                     parts[0]->type ? type_text(*parts[0]->type, parts[0]->dims) : parts[0]->type_name));
       continue;
     }
-    const int64_t bytes = LUMEN_TRY(each.type.bytes({}));
-    bytes_ += bytes;
-    if (parts.size() == 1) {
-      session.bind(each.name, parts[0]->bytes.data(), dims);
-      continue;
-    }
-    Buffer& buffer = made_.emplace_back(bytes);
-    std::byte* to = buffer.data();
-    for (const Weight* part : parts) to = std::copy(part->bytes.begin(), part->bytes.end(), to);
-    session.bind(each.name, buffer.data(), dims);
+    bytes_ += LUMEN_TRY(each.type.bytes({}));
+    session.bind(each.name, in_one_piece(parts, each.type.dtype), dims);
   }
   std::vector<std::string> unexpected;
   for (const auto& [name, weight] : weights_->entries()) {

@@ -32,8 +32,9 @@ class ModelFiles {
 
   // The graph of a step, with parameters of the types that are stored.
   Expected<Model> build(ModelOptions options = {}) const;
-  // Gives a session all parameters of its graph: where they lie in the files, random, or stacked where the file has one
-  // tensor for each expert. An error lists all that are missing or do not fit.
+  // Gives a session all parameters of its graph: where they lie in the files, random, or copied where the file has one
+  // tensor for each expert (`….experts.<n>.<rest>`) or elements that are not aligned. An error lists all that are
+  // missing or do not fit.
   Expected<void> bind(Session& session);
   // Of all parameters, once bound.
   int64_t bytes() const { return bytes_; }
@@ -46,6 +47,7 @@ class ModelFiles {
   const Weight* find_one(std::string_view name) const;
   std::optional<StorageType> storage_of(const std::string& name) const;
   Expected<void> bind_random(Session& session);
+  const void* in_one_piece(const std::vector<const Weight*>& parts, DType dtype);
 
   std::string config_;
   std::optional<Weights> weights_;

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "models/decoder.h"
-#include "models/weights.h"
 
 namespace lumen::models {
 

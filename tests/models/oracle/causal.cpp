@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "models/decoder.h"
-#include "models/weights.h"
+#include "models/model_files.h"
 #include "tests/models/oracle/case.h"
 
 namespace lumen::models {
@@ -93,10 +93,10 @@ class CausalOracle {
   }
 
   Decoder decoder(const ModelOptions& options) {
-    const Model model = build_model(given_.config, options).value();
+    files_.push_back(std::make_unique<ModelFiles>(ModelFiles::open(given_.folder).value()));
+    const Model model = files_.back()->build(options).value();
     Session session = compile(*model.graph, options_);
-    weights_.push_back(std::make_unique<Weights>(Weights::open(given_.folder).value()));
-    weights_.back()->bind(session).value();
+    files_.back()->bind(session).value();
     return Decoder(std::move(session), model);
   }
 
@@ -145,7 +145,7 @@ class CausalOracle {
   const CompileOptions& options_;
   Counts& counts_;
   std::vector<Text> texts_;
-  std::vector<std::unique_ptr<Weights>> weights_;
+  std::vector<std::unique_ptr<ModelFiles>> files_;
 };
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "models/model.h"
-#include "models/weights.h"
+#include "models/model_files.h"
 #include "tests/models/oracle/case.h"
 
 namespace lumen::models {
@@ -41,10 +41,10 @@ double largest_error(const HostTensor& got, const HostTensor& wanted) {
 
 void compare_embeddings(const Case& given, const CompileOptions& options, Counts& counts) {
   const HostTensor tokens = given.expected.tensor("tokens").value();
-  const Model model = build_model(given.config, {.batch = tokens.dims[0]}).value();
+  ModelFiles files = ModelFiles::open(given.folder).value();
+  const Model model = files.build({.batch = tokens.dims[0]}).value();
   Session session = compile(*model.graph, options);
-  Weights weights = Weights::open(given.folder).value();
-  weights.bind(session).value();
+  files.bind(session).value();
   session.set("tokens", tokens);
   session.set("mask", given.expected.tensor("mask").value());
   session.execute();
