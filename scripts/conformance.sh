@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Compares every frontend function with PyTorch (generates the cases, runs them on the reference and, under each fusion
-# policy, on the CPU), and every program of tests/egraph with egglog. The last line counts all.
+# policy, on the CPU), every program of tests/egraph with egglog, and tokenizers and chat templates with those of others.
+# The last line counts all.
 # Arguments go to the program for the frontend, which runs alone then: scripts/conformance.sh --only softmax --all
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -28,5 +29,6 @@ for policy in never always profile; do
   LUMEN_BACKEND=cpu LUMEN_FUSION=$policy compare build/release/conformance build/conformance
 done
 compare .venv/bin/python tests/egraph/oracle.py --lumen build/release/lumen
+compare .venv/bin/python tests/text/oracle.py --program build/release/conformance_text
 echo "conformance: $passed passed, $failed failed"
 exit "$status"

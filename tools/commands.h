@@ -102,6 +102,16 @@ Expected<int> export_tuning(const TuneOptions& options);
 Expected<int> import_tuning(const TuneOptions& options);
 Expected<int> clear_tuning(const TuneOptions& options);
 
+// Text to ids and back.
+struct TokenizeOptions {
+  std::string tokenizer;  // tokenizer.json, or a SentencePiece model
+  std::string text;       // "-" reads stdin
+  bool decode = false;    // the text is ids
+  bool count = false;     // only how many ids there are
+  bool no_special = false;
+};
+Expected<int> tokenize_text(const TokenizeOptions& options);
+
 // Timings of the benchmark's cases.
 struct BenchOptions {
   std::string suite;    // "micro" or "patterns"
