@@ -56,12 +56,12 @@ TEST(ChatTemplate, FailsAsPythonWould) {
 
 TEST(ChatTemplate, IsLimited) {
   RenderOptions few;
-  few.limits = {1000, 10'000};
-  EXPECT_EQ(render("{% for a in range(99) %}{% for b in range(99) %}x{% endfor %}{% endfor %}", {}, few),
+  few.limits = {1000, 1'000'000};
+  EXPECT_EQ(render("{% for a in range(99) %}{% for b in range(99) %}x{% endfor %}{% endfor %}", Json::object(), few),
             "error: chat template, line 1: more than 1000 steps");
   EXPECT_EQ(render("{% set ns = namespace(s='xx') %}{% for a in range(99) %}{% set ns.s = ns.s + ns.s %}{% endfor %}",
-                   {}, few),
-            "error: chat template, line 1: more than 10000 bytes");
+                   Json::object(), few),
+            "error: chat template, line 1: more than 1000000 bytes");
   EXPECT_EQ(render("{{ 'abcd' * 100000000000 }}"), "error: chat template, line 1: a repetition is too long");
   EXPECT_EQ(render("{{ range(1000000) }}"), "error: chat template, line 1: range() of more than 100000");
   EXPECT_EQ(render("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}"),
@@ -69,8 +69,10 @@ TEST(ChatTemplate, IsLimited) {
   EXPECT_EQ(render("{% set ns = namespace() %}{% set ns.a = [ns] %}{{ ns }}"),
             "error: chat template, line 1: a value is nested too deeply, or holds itself");
   EXPECT_EQ(render(std::string(5000, '(')), std::string(5000, '(')) << "text";
-  EXPECT_EQ(render("{{ " + std::string(5000, '(')), "error: chat template, line 1: nested too deeply");
-  EXPECT_EQ(render("{{ " + std::string(5000, '[')), "error: chat template, line 1: nested too deeply");
+  EXPECT_EQ(render("{{ " + std::string(5000, '(') + "1" + std::string(5000, ')') + " }}"),
+            "error: chat template, line 1: nested too deeply");
+  EXPECT_EQ(render("{{ " + std::string(5000, '[') + std::string(5000, ']') + " }}"),
+            "error: chat template, line 1: nested too deeply");
   std::string sum = "1";
   for (int k = 0; k < 100'000; ++k) sum += "+1";
   EXPECT_EQ(render("{{ " + sum + " }}"), "error: chat template, line 1: nested too deeply");
@@ -91,9 +93,10 @@ TEST(ChatTemplate, RendersAConversation) {
 }
 
 TEST(ChatTemplate, TheTimeCanBeGiven) {
-  EXPECT_EQ(render("{{ strftime_now('%Y-%m-%d %H:%M:%S %b') }}", {}, {{}, 86399}), "1970-01-01 23:59:59 Jan");
-  EXPECT_EQ(render("{{ strftime_now('') }}|", {}, {{}, 0}), "|");
-  EXPECT_EQ(render("{{ strftime_now('%A' * 1000) }}", {}, {{}, 0}),
+  EXPECT_EQ(render("{{ strftime_now('%Y-%m-%d %H:%M:%S %b') }}", Json::object(), {{}, 86399}),
+            "1970-01-01 23:59:59 Jan");
+  EXPECT_EQ(render("{{ strftime_now('') }}|", Json::object(), {{}, 0}), "|");
+  EXPECT_EQ(render("{{ strftime_now('%A' * 1000) }}", Json::object(), {{}, 0}),
             "error: chat template, line 1: a time format is too long");
 }
 

@@ -60,7 +60,7 @@ TEST(SentencePiece, EveryTruncationIsHandled) {
   const std::string whole = model(kUnigram);
   for (size_t size = 0; size < whole.size(); ++size) {
     const Expected<Tokenizer> tokenizer = read(std::string_view(whole).substr(0, size));
-    if (tokenizer.ok()) EXPECT_TRUE(tokenizer->encode("a b <sep>").ok());
+    EXPECT_TRUE(!tokenizer.ok() || tokenizer->encode("a b <sep>").ok());
   }
 }
 

@@ -76,10 +76,10 @@ inline Tokenizer make(const Json& json) {
   return std::move(tokenizer).value();
 }
 
-inline std::string failure(const std::string& text) {
+inline std::string text_failure(const std::string& text) {
   const Expected<Tokenizer> result = Tokenizer::from_json(text);
   return result.ok() ? "no error" : result.diag().str();
 }
-inline std::string failure(const Json& json) { return failure(json.dump()); }
+inline std::string failure(const Json& json) { return text_failure(json.dump()); }
 
 }  // namespace lumen::testing

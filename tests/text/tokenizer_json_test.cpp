@@ -6,11 +6,11 @@ namespace lumen::testing {
 namespace {
 
 TEST(TokenizerJson, RefusesWhatIsNone) {
-  EXPECT_EQ(failure(""), "tokenizer.json: not JSON");
-  EXPECT_EQ(failure("{"), "tokenizer.json: not JSON");
-  EXPECT_EQ(failure("[]"), "tokenizer.json: the whole: not an object but array");
-  EXPECT_EQ(failure("{}"), "tokenizer.json: the whole: \"model\" is missing");
-  EXPECT_EQ(failure(R"({"model": 3})"), "tokenizer.json: model: not an object but number");
+  EXPECT_EQ(text_failure(""), "tokenizer.json: not JSON");
+  EXPECT_EQ(text_failure("{"), "tokenizer.json: not JSON");
+  EXPECT_EQ(text_failure("[]"), "tokenizer.json: the whole: not an object but array");
+  EXPECT_EQ(text_failure("{}"), "tokenizer.json: the whole: \"model\" is missing");
+  EXPECT_EQ(text_failure(R"({"model": 3})"), "tokenizer.json: model: not an object but number");
 }
 
 TEST(TokenizerJson, NamesWhatItDoesNotSupport) {
@@ -66,7 +66,7 @@ TEST(TokenizerJson, RefusesBadRegexesAndDeepNesting) {
 
 TEST(TokenizerJson, ARegexThatTakesTooLongIsAnError) {
   Json json = byte_level_json();
-  json["pre_tokenizer"] = {{"type", "Split"}, {"pattern", {{"Regex", "(l+)+(l+)+(l+)+x"}}}, {"behavior", "Isolated"}};
+  json["pre_tokenizer"] = {{"type", "Split"}, {"pattern", {{"Regex", "(l+)+(l+)+[xyz]"}}}, {"behavior", "Isolated"}};
   const Expected<Ids> ids = make(json).encode(std::string(5000, 'l'));
   ASSERT_FALSE(ids.ok());
   EXPECT_TRUE(ids.diag().message.starts_with("a regex of the tokenizer, at byte 0: ")) << ids.diag().str();
@@ -103,13 +103,13 @@ TEST(TokenizerJson, IdsThatDoNotExistAreLeftOut) {
 
 TEST(TokenizerJson, StripsAndWholeWordsOfAddedTokens) {
   Json json = byte_level_json();
-  Json token = added(102, "hell", false);
+  Json token = added(102, "who", false);
   token["single_word"] = true;
   token["lstrip"] = true;
   json["added_tokens"].push_back(token);
   const Tokenizer tokenizer = make(json);
-  EXPECT_EQ(tokenizer.encode("o  hell").value(), (Ids{3, 102}));
-  EXPECT_EQ(tokenizer.encode("hello").value(), (Ids{10, 3})) << "a letter touches it";
+  EXPECT_EQ(tokenizer.encode("o  who").value(), (Ids{3, 102}));
+  EXPECT_EQ(tokenizer.encode("whole").value(), (Ids{5, 0, 3, 2, 1})) << "a letter touches it";
 }
 
 TEST(TokenizerJson, AddsWhatTheTemplateSays) {
