@@ -68,6 +68,9 @@ TEST(ChatTemplate, IsLimited) {
             "error: chat template, line 1: nested too deeply");
   EXPECT_EQ(render("{% set ns = namespace() %}{% set ns.a = [ns] %}{{ ns }}"),
             "error: chat template, line 1: a value is nested too deeply, or holds itself");
+  Json deep = 1;
+  for (int k = 0; k < 500; ++k) deep = Json::array({deep});
+  EXPECT_EQ(render("x", {{"deep", deep}}), "error: chat template: a variable is nested too deeply");
   EXPECT_EQ(render(std::string(5000, '(')), std::string(5000, '(')) << "text";
   EXPECT_EQ(render("{{ " + std::string(5000, '(') + "1" + std::string(5000, ')') + " }}"),
             "error: chat template, line 1: nested too deeply");
