@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Compares every frontend function with PyTorch (generates the cases, runs them on the reference and, under each fusion
-# policy, on the CPU), every program of tests/egraph with egglog, files of weights with the packages that write them, and
-# models with transformers. The last line counts all.
+# policy, on the CPU), every program of tests/egraph with egglog, files of weights with the packages that write them,
+# models with transformers, and tokenizers and chat templates with those of others. The last line counts all.
 # Arguments go to the program for the frontend, which runs alone then: scripts/conformance.sh --only softmax --all
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -31,5 +31,6 @@ done
 compare .venv/bin/python tests/egraph/oracle.py --lumen build/release/lumen
 compare .venv/bin/python tests/conformance/weights.py --lumen build/release/lumen
 compare .venv/bin/python tests/models/oracle.py --program build/release/model_oracle
+compare .venv/bin/python tests/text/oracle.py --program build/release/conformance_text
 echo "conformance: $passed passed, $failed failed"
 exit "$status"

@@ -123,6 +123,16 @@ struct ConvertArguments {
 };
 Expected<int> convert_files(const ConvertArguments& arguments);
 
+// Text to ids and back.
+struct TokenizeOptions {
+  std::string tokenizer;  // tokenizer.json, a SentencePiece model, or a GGUF file
+  std::string text;       // "-" reads stdin
+  bool decode = false;    // the text is ids
+  bool count = false;     // only how many ids there are
+  bool no_special = false;
+};
+Expected<int> tokenize_text(const TokenizeOptions& options);
+
 // Timings of the benchmark's cases.
 struct BenchOptions {
   std::string suite;    // "micro" or "patterns"

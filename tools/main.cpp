@@ -231,6 +231,27 @@ void add_convert(CLI::App& app, ConvertArguments& arguments, Chosen& chosen) {
   convert->callback([&] { chosen = [&arguments] { return convert_files(arguments); }; });
 }
 
+void add_tokenize(CLI::App& app, TokenizeOptions& options, Chosen& chosen) {
+  CLI::App* tokenize = app.add_subcommand("tokenize", "turn text into token ids, or ids into text");
+  tokenize->add_option("--tokenizer", options.tokenizer, "tokenizer.json, a SentencePiece model, or a GGUF file")
+      ->type_name("FILE")
+      ->required();
+  tokenize
+      ->add_option("TEXT", options.text, "the text, or with --decode ids with spaces or commas between; - reads stdin")
+      ->type_name("")
+      ->required();
+  tokenize->add_flag("--decode", options.decode, "ids to text");
+  tokenize->add_flag("--count", options.count, "print only how many ids there are");
+  tokenize->add_flag("--no-special", options.no_special,
+                     "add no special tokens and find none in the text; with --decode: show them");
+  tokenize->footer(
+      "Examples:\n"
+      "  lumen tokenize --tokenizer tokenizer.json 'Hello, world'\n"
+      "  lumen tokenize --tokenizer tokenizer.model --count - < book.txt\n"
+      "  lumen tokenize --tokenizer tokenizer.json --decode '9906 11 1917'");
+  tokenize->callback([&] { chosen = [&options] { return tokenize_text(options); }; });
+}
+
 // LUMEN_THREADS and LUMEN_CACHE are read once, by flags(), after the options are parsed.
 struct BenchEnvironment {
   std::optional<int> threads;
@@ -328,6 +349,7 @@ int main_with(int argc, char** argv) {
   InspectOptions inspect;
   ConvertArguments convert;
   LanguageArguments language;
+  TokenizeOptions tokenize;
   BenchOptions bench;
   BenchEnvironment bench_environment;
   OpsOptions ops;
@@ -341,6 +363,7 @@ int main_with(int argc, char** argv) {
   add_inspect(app, inspect, chosen);
   add_convert(app, convert, chosen);
   add_language_commands(app, language, chosen);
+  add_tokenize(app, tokenize, chosen);
   add_bench(app, bench, bench_environment, language, chosen);
   add_listings(app, ops, flags_markdown, chosen);
   if (const std::optional<std::string> unknown = unknown_command(app, argc, argv)) {

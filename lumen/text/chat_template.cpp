@@ -24,14 +24,15 @@ enum class Flow { next, break_, continue_ };
 
 class Renderer {
  public:
-  Renderer(const nlohmann::ordered_json& variables, const RenderOptions& options)
-      : limits_(options.limits), heap_(options.limits.bytes), context_{heap_, now(options)} {
-    frames_.emplace_back();
-    for (const auto& [name, value] : variables.items()) set(heap_.string(name).as_string(), heap_.from_json(value));
-    frames_.emplace_back();
-  }
+  explicit Renderer(const RenderOptions& options)
+      : limits_(options.limits), heap_(options.limits.bytes), context_{heap_, now(options)} {}
 
-  Expected<std::string> run(const Template& source) {
+  Expected<std::string> run(const Template& source, const nlohmann::ordered_json& variables) {
+    frames_.emplace_back();
+    for (const auto& [name, value] : variables.items()) {
+      set(heap_.string(name).as_string(), LUMEN_TRY(heap_.from_json(value)));
+    }
+    frames_.emplace_back();
     LUMEN_TRY(execute(source.body));
     return std::move(out_);
   }
@@ -359,7 +360,7 @@ Expected<ChatTemplate> ChatTemplate::parse(std::string_view text) {
 Expected<std::string> ChatTemplate::render(const nlohmann::ordered_json& variables,
                                            const RenderOptions& options) const {
   if (!variables.is_object()) return error("chat template: the variables are not an object");
-  return Renderer(variables, options).run(*template_);
+  return Renderer(options).run(*template_, variables);
 }
 
 }  // namespace lumen

@@ -62,6 +62,7 @@ Expected<std::vector<int32_t>> Pipeline::encode(std::string_view text, const Enc
     text = valid;
   }
   std::unique_ptr<Workspace> workspace = workspaces->take();
+  workspace->cache.prepare(text.size());
   std::vector<int32_t> ids;
   if (options.add_special) ids = prefix;
   Expected<void> result;

@@ -82,6 +82,8 @@ Expected<Pipeline> read_llama(const GgufVocabulary& given) {
   if (unknown) pipeline.surface.emplace(*unknown, SentencePieceModel().unknown_surface);
   pipeline.vocabulary = vocabulary;
   pipeline.model = Bpe::from_scores(vocabulary, scores, std::move(options));
+  pipeline.pre_tokenize =
+      cut_at_marks(*vocabulary, [&](int32_t id) { return scores[static_cast<size_t>(id)].has_value(); });
   const bool space_first = given.add_space_prefix.value_or(true);
   pipeline.normalize = [space_first](const std::string& text) -> Expected<std::string> {
     return (space_first ? std::string(kSpaceMark) : "") + replace_all(replace_invalid_bytes(text), " ", kSpaceMark);

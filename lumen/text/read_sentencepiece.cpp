@@ -78,6 +78,10 @@ Expected<Pipeline> read_sentencepiece(std::string_view bytes) {
   if (!unknown) return error("SentencePiece model: no piece is the unknown one");
   pipeline.vocabulary = vocabulary;
   pipeline.model = bpe ? make_bpe(file, vocabulary, unknown) : make_unigram(file, vocabulary, unknown);
+  if (bpe) {
+    pipeline.pre_tokenize =
+        cut_at_marks(*vocabulary, [&](int32_t id) { return is_text(file.pieces[static_cast<size_t>(id)]); });
+  }
   if (pipeline.bos) {
     pipeline.prefix = {*pipeline.bos};
   } else if (pipeline.eos) {

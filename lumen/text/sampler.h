@@ -21,7 +21,7 @@ struct SamplingOptions {
   float repetition_penalty = 1;  // of every token seen: logits above 0 are divided by it, others multiplied
   float presence_penalty = 0;    // taken from the logit of every token chosen before
   float frequency_penalty = 0;   // the same, for each time it was chosen
-  std::vector<std::pair<int32_t, float>> logit_bias;  // added to logits; -infinity forbids a token
+  std::vector<std::pair<int32_t, float>> logit_bias = {};  // added to logits; -infinity forbids a token
   uint64_t seed = 0;
   int32_t top_logprobs = 0;  // how many likely tokens are listed with each choice
 };

@@ -164,4 +164,28 @@ Expected<Normalizer> sentencepiece_normalizer(const SentencePieceModel& model) {
   });
 }
 
+PreTokenizer cut_at_marks(const Vocabulary& vocabulary, const std::function<bool(int32_t id)>& is_text) {
+  const std::optional<int32_t> mark = vocabulary.find(kSpaceMark);
+  if (!mark || !is_text(*mark)) return {};
+  for (int32_t id = 0; id < vocabulary.size(); ++id) {
+    std::string_view text = vocabulary.text(id);
+    while (text.starts_with(kSpaceMark)) text.remove_prefix(kSpaceMark.size());
+    if (is_text(id) && text.find(kSpaceMark) != std::string_view::npos) return {};
+  }
+  return [](Pieces& pieces) {
+    return pieces.cut([](Piece piece, std::vector<Piece>& cut) -> Expected<void> {
+      size_t begin = 0;
+      for (size_t at = piece.text.find(kSpaceMark); at != std::string_view::npos;
+           at = piece.text.find(kSpaceMark, at + kSpaceMark.size())) {
+        const std::string_view before = piece.text.substr(begin, at - begin);
+        if (before.empty() || before.ends_with(kSpaceMark)) continue;
+        cut.push_back({before, piece.at_start && begin == 0});
+        begin = at;
+      }
+      cut.push_back({piece.text.substr(begin), piece.at_start && begin == 0});
+      return {};
+    });
+  };
+}
+
 }  // namespace lumen::text

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +11,8 @@
 #include "lumen/base/expected.h"
 #include "lumen/text/charsmap.h"
 #include "lumen/text/normalizer.h"
+#include "lumen/text/pieces.h"
+#include "lumen/text/vocabulary.h"
 
 namespace lumen::text {
 
@@ -42,5 +45,9 @@ inline constexpr std::string_view kSpaceMark = "\xE2\x96\x81";  // U+2581, which
 
 // Spaces become marks, one is put before the text, those that are too many vanish; the charsmap is applied.
 Expected<Normalizer> sentencepiece_normalizer(const SentencePieceModel& model);
+
+// Cuts before every mark that follows something else: words, which the cache may know. Empty where that could change
+// what is merged: `is_text(id)` tokens have a mark inside, or the mark itself is none.
+PreTokenizer cut_at_marks(const Vocabulary& vocabulary, const std::function<bool(int32_t id)>& is_text);
 
 }  // namespace lumen::text

@@ -1,6 +1,7 @@
 // What the two parsers of chat templates (statements, expressions) read from.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>

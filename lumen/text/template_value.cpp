@@ -64,20 +64,22 @@ Value Heap::method(const Value& self, const char* name) {
   return Value::method(&methods_.emplace_back(MethodValue{self, name}));
 }
 
-Value Heap::from_json(const nlohmann::ordered_json& json) {
+Expected<Value> Heap::from_json(const nlohmann::ordered_json& json, int depth) {
+  if (depth > kMaxDepth) return error("chat template: a variable is nested too deeply");
   if (json.is_boolean()) return Value::boolean(json.get<bool>());
   if (json.is_number_integer()) return Value::integer(json.get<int64_t>());
   if (json.is_number()) return Value::number(json.get<double>());
   if (json.is_string()) return string(replace_invalid(json.get_ref<const std::string&>()));
   if (json.is_array()) {
     std::vector<Value> items;
-    for (const auto& item : json) items.push_back(from_json(item));
+    for (const auto& item : json) items.push_back(LUMEN_TRY(from_json(item, depth + 1)));
     return list(std::move(items));
   }
   if (json.is_object()) {
     DictValue* result = dict();
     for (const auto& [key, value] : json.items()) {
-      result->entries.emplace_back(string(replace_invalid(key)), from_json(value));
+      const Value entry = LUMEN_TRY(from_json(value, depth + 1));
+      result->entries.emplace_back(string(replace_invalid(key)), entry);
     }
     return Value::dict(result);
   }

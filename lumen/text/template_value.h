@@ -128,7 +128,8 @@ class Heap {
   DictValue* dict();
   Value loop(const LoopValue& loop);
   Value method(const Value& self, const char* name);
-  Value from_json(const nlohmann::ordered_json& json);
+  // An error where it is nested too deeply.
+  Expected<Value> from_json(const nlohmann::ordered_json& json, int depth = 0);
 
   void count(size_t bytes) { used_ += bytes; }
   bool full() const { return used_ > limit_; }

@@ -36,7 +36,8 @@ std::string config_template(const Json& config) {
   if (found->is_string()) return found->get<std::string>();
   if (!found->is_array()) return "";
   for (const Json& entry : *found) {
-    if (entry.is_object() && entry.value("name", "") == "default") return entry.value("template", "");
+    if (!entry.is_object() || entry.value("name", Json()) != "default") continue;
+    if (const Json text = entry.value("template", Json()); text.is_string()) return text.get<std::string>();
   }
   return "";
 }

