@@ -31,6 +31,7 @@ struct ContractSchedule {
   int64_t direct = 0;      // 1: rows are read where they lie, 2: columns are, 3: both; they are not packed then
   int64_t own = 0;         // 1: columns are packed for each block anew, a panel before it is used
   int64_t swap = 0;        // 1: the last dim of the result is a row
+  int64_t wide = 0;        // 1: columns are multiplied as they were before they were rounded to a narrower float
 
   bool operator==(const ContractSchedule&) const = default;
   // "gemm mr=14 nr=32 kc=256 mc=112 nc=512"

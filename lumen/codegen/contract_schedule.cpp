@@ -16,14 +16,15 @@ constexpr MethodWords<ContractMethod, 4> kMethods = {std::pair{ContractMethod::g
                                                      std::pair{ContractMethod::dot, std::string_view("dot")},
                                                      std::pair{ContractMethod::sweep, std::string_view("sweep")}};
 
-constexpr SizeNames<ContractSchedule, 8> kSizes = {std::pair{std::string_view("mr"), &ContractSchedule::mr},
+constexpr SizeNames<ContractSchedule, 9> kSizes = {std::pair{std::string_view("mr"), &ContractSchedule::mr},
                                                    std::pair{std::string_view("nr"), &ContractSchedule::nr},
                                                    std::pair{std::string_view("kc"), &ContractSchedule::kc},
                                                    std::pair{std::string_view("mc"), &ContractSchedule::mc},
                                                    std::pair{std::string_view("nc"), &ContractSchedule::nc},
                                                    std::pair{std::string_view("direct"), &ContractSchedule::direct},
                                                    std::pair{std::string_view("own"), &ContractSchedule::own},
-                                                   std::pair{std::string_view("swap"), &ContractSchedule::swap}};
+                                                   std::pair{std::string_view("swap"), &ContractSchedule::swap},
+                                                   std::pair{std::string_view("wide"), &ContractSchedule::wide}};
 
 }  // namespace
 
@@ -100,6 +101,12 @@ void add_skinny(const ContractRoles& roles, std::vector<ContractSchedule>& sched
     s.method = ContractMethod::dot;
     s.nr = s.mr <= 2 ? 4 : 2;
     s.nc = 32;
+    const auto is_rounded = [&](NodeId factor) { return unrounded_factor(roles, factor).has_value(); };
+    s.wide = std::ranges::any_of(roles.columns, is_rounded) ? 1 : 0;
+    if (s.wide == 1) {
+      schedules.push_back(s);
+      s.wide = 0;
+    }
   } else {
     s.method = ContractMethod::sweep;
     s.kc = s.mr <= 2 ? 8 : 4;

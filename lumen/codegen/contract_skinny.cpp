@@ -20,6 +20,10 @@ class SkinnyPrinter {
     const std::optional<PlainFactor> plain = held_factor(roles, roles.rows, Role::row, false).plain;
     const bool whole = rows_ == roles.extent(Role::row);
     if (plain && whole && (plain->summed == Expr(1) || plain->summed == Expr(0))) plain_ = plain;
+    for (const NodeId factor : roles.columns) {
+      columns_.push_back({roles.graph, factor});
+      if (s_.wide != 0) columns_.back() = unrounded_factor(roles, factor).value_or(columns_.back());
+    }
   }
 
   Expected<KernelText> print() {
@@ -75,14 +79,14 @@ class SkinnyPrinter {
   // The sums of a few columns, or what a few summed coordinates add to all columns of a block.
   Expected<std::string> part(size_t side, int64_t count, std::vector<std::string>& faults) const {
     const std::optional<SummedRuns> runs =
-        dots() ? summed_runs(roles_, *roles_.graph, roles_.columns[side]) : std::nullopt;
+        dots() ? summed_runs(roles_, *columns_[side].graph, columns_[side].node) : std::nullopt;
     std::vector<std::string> messages;
     std::string loops;
     if (runs) {
       loops = LUMEN_TRY(runs_loop(side, count, *runs, messages));
     } else {
-      ElementWriter writer(*roles_.graph, 6);
-      const std::string value = writer.value(roles_.columns[side], roles_.at);
+      ElementWriter writer(*columns_[side].graph, 6);
+      const std::string value = writer.value(columns_[side].node, roles_.at);
       if (!writer.problem().empty()) return error(writer.problem());
       loops = dots() ? dot_loop(count, writer.text(), value) : sweep_loop(count, writer.text(), value);
       messages = writer.faults();
@@ -118,9 +122,9 @@ class SkinnyPrinter {
                                   std::vector<std::string>& messages) const {
     std::string terms;
     for (size_t turn = 0; turn < runs.turns.size(); ++turn) {
-      ElementWriter writer(*roles_.graph, 6, messages);
+      ElementWriter writer(*columns_[side].graph, 6, messages);
       writer.open_loop(fmt::format("LUMEN_ELEMENTS(i5, {})", runs.length), Expr::index(5, runs.length), false);
-      const std::string value = writer.value(roles_.columns[side], runs.turns[turn]);
+      const std::string value = writer.value(columns_[side].node, runs.turns[turn]);
       if (!writer.problem().empty()) return error(writer.problem());
       const std::string k = fmt::format("((i4 * {} + {}) * {} + i5)", runs.turns.size(), turn, runs.length);
       for (int64_t j = 0; j < count; ++j) {
@@ -226,6 +230,7 @@ class SkinnyPrinter {
   Expr rows_;                         // filled up to whole groups
   Expr depth_;                        // of the sums
   std::optional<PlainFactor> plain_;  // the rows, when they are read where they lie
+  std::vector<FactorIn> columns_;
 };
 
 }  // namespace

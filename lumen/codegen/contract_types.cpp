@@ -60,6 +60,15 @@ class BitsBuilder {
   NodeId source_{};
 };
 
+// A node of one graph in another with the same inputs.
+NodeId copy_into(Graph& to, const Graph& from, NodeId id) {
+  const Node& node = from[id];
+  if (node.is<Input>()) return to.find_input(node.as<Input>().name.str()).value();
+  std::vector<NodeId> operands;
+  for (const NodeId operand : node.operands) operands.push_back(copy_into(to, from, operand));
+  return to.add(*node.op, node.fields, operands).value();
+}
+
 // The values of a chain of views and one Cast without that Cast, in a copy of the graph.
 class Narrowed {
  public:
@@ -69,7 +78,7 @@ class Narrowed {
     const Node& node = (*roles_.graph)[id];
     if (is_narrow(node.type.dtype)) {
       dtype_ = node.type.dtype;
-      return copy(id);
+      return copy_into(*graph_, *roles_.graph, id);
     }
     if (node.is<hlir::Cast>()) {  // two Casts could lose something
       const bool narrow = is_narrow((*roles_.graph)[node.operands[0]].type.dtype);
@@ -90,18 +99,44 @@ class Narrowed {
   std::shared_ptr<Graph> graph() const { return graph_; }
 
  private:
-  // A node of the other graph here: what clone() left out is built again.
-  NodeId copy(NodeId id) {
-    const Node& node = (*roles_.graph)[id];
-    if (node.is<Input>()) return graph_->find_input(node.as<Input>().name.str()).value();
-    std::vector<NodeId> operands;
-    for (const NodeId operand : node.operands) operands.push_back(copy(operand));
-    return graph_->add(*node.op, node.fields, operands).value();
-  }
-
   const ContractRoles& roles_;
   std::shared_ptr<Graph> graph_;
   DType dtype_{};
+};
+
+// The values of a chain of views and casts before they were rounded to a narrower float, in a copy of the graph.
+class Unrounded {
+ public:
+  explicit Unrounded(const ContractRoles& roles) : from_(*roles.graph), graph_(clone(*roles.graph)) {}
+
+  std::shared_ptr<Graph> graph() const { return graph_; }
+
+  // Nothing when nothing is rounded.
+  std::optional<NodeId> build(NodeId id) {
+    const Node& node = from_[id];
+    if (node.is<hlir::View>() && !node.as<hlir::View>().view.has_guard()) {
+      const std::optional<NodeId> operand = build(node.operands[0]);
+      return operand ? std::optional(graph_->add(*node.op, node.fields, std::span(&*operand, 1)).value())
+                     : std::nullopt;
+    }
+    if (!node.is<hlir::Cast>() || node.type.dtype != f32) return std::nullopt;
+    return before_rounding(node.operands[0]);
+  }
+
+ private:
+  std::optional<NodeId> before_rounding(NodeId id) {
+    const Node& node = from_[id];
+    if (node.is<hlir::View>() && !node.as<hlir::View>().view.has_guard()) {
+      const std::optional<NodeId> operand = before_rounding(node.operands[0]);
+      return operand ? std::optional(graph_->add(*node.op, node.fields, std::span(&*operand, 1)).value())
+                     : std::nullopt;
+    }
+    const bool rounds = node.is<hlir::Cast>() && is_float(node.type.dtype) && from_[node.operands[0]].type.dtype == f32;
+    return rounds ? std::optional(copy_into(*graph_, from_, node.operands[0])) : std::nullopt;
+  }
+
+  const Graph& from_;
+  std::shared_ptr<Graph> graph_;
 };
 
 // The input under a chain of views and at most one Cast.
@@ -125,6 +160,12 @@ std::optional<NarrowFactor> narrow_factor(const ContractRoles& roles, NodeId fac
     return NarrowFactor{bits.graph(), bits_node, dtype, "(uint16_t)"};
   }
   return NarrowFactor{narrowed.graph(), *node, dtype, store_function(dtype)};
+}
+
+std::optional<FactorIn> unrounded_factor(const ContractRoles& roles, NodeId factor) {
+  Unrounded unrounded(roles);
+  const std::optional<NodeId> node = unrounded.build(factor);
+  return node ? std::optional(FactorIn{unrounded.graph(), *node}) : std::nullopt;
 }
 
 bool is_held_as_stored(DType dtype) {

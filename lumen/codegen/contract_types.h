@@ -17,6 +17,15 @@ struct NarrowFactor {
 // A factor that is bf16, i8 or u8, or was before a Cast; views may stand around the Cast. Nothing otherwise.
 std::optional<NarrowFactor> narrow_factor(const ContractRoles& roles, NodeId factor);
 
+// A node in a graph with the inputs and dims of the body.
+struct FactorIn {
+  std::shared_ptr<Graph> graph;
+  NodeId node{};
+};
+// A factor before it was rounded to a narrower float and widened again, as quantised weights of a model in bf16 are.
+// Nothing when it was not.
+std::optional<FactorIn> unrounded_factor(const ContractRoles& roles, NodeId factor);
+
 // Whether elements in memory have the bits of compute_type().
 bool is_held_as_stored(DType dtype);
 

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <sstream>
 
@@ -30,6 +31,7 @@ class VariantExecutable : public Executable {
   struct Choice {
     std::vector<DimRange> where;
     std::vector<std::pair<size_t, DimRange>> tests;  // by dim number
+    std::vector<size_t> dims;                        // numbers of those that its graph still has
     std::unique_ptr<Executable> executable;
   };
   explicit VariantExecutable(std::vector<Choice> choices, std::vector<std::string> dims)
@@ -43,7 +45,9 @@ class VariantExecutable : public Executable {
       if (!fits) continue;
       current_ = choice.executable.get();
       current_->set_profiling(profiling_);
-      return current_->prepare(dims);
+      kept_.clear();
+      for (const size_t k : choice.dims) kept_.push_back(dims[k]);
+      return current_->prepare(kept_);
     }
     std::vector<std::string> given, known;
     for (size_t k = 0; k < dims.size(); ++k) given.push_back(fmt::format("{}={}", dims_[k], dims[k]));
@@ -65,7 +69,29 @@ class VariantExecutable : public Executable {
   std::vector<std::string> dims_;
   Executable* current_;
   bool profiling_ = false;
+  std::vector<int64_t> kept_;
 };
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.'; }
+
+// The text with a dim's value in its place, wherever its name stands outside of quotes.
+std::string with_value(std::string_view text, std::string_view dim, int64_t value) {
+  std::string result;
+  bool quoted = false;
+  for (size_t at = 0; at < text.size();) {
+    size_t end = at;
+    while (end < text.size() && is_word(text[end])) ++end;
+    if (!quoted && text.substr(at, end - at) == dim) {
+      result += fmt::format("{}", value);
+    } else {
+      end = std::max(end, at + 1);
+      result += text.substr(at, end - at);
+      if (text[at] == '"') quoted = !quoted;
+    }
+    at = end;
+  }
+  return result;
+}
 
 }  // namespace
 
@@ -116,11 +142,17 @@ Expected<std::shared_ptr<Graph>> restricted(const Graph& graph, const std::vecto
   std::string text;
   for (std::string line; std::getline(lines, line);) {
     const size_t start = std::min(line.find_first_not_of(' '), line.size());
+    bool is_gone = false;
     for (const DimRange& range : ranges) {
-      if (line.compare(start, range.dim.size() + 5, "dim " + range.dim + " ") != 0) continue;
-      line = line.substr(0, start) + fmt::format("dim {} {}..{}", range.dim, range.lo, range.hi);
+      const bool declares = line.compare(start, range.dim.size() + 5, "dim " + range.dim + " ") == 0;
+      if (range.lo == range.hi) {
+        is_gone = is_gone || declares;
+        line = with_value(line, range.dim, range.lo);
+      } else if (declares) {
+        line = line.substr(0, start) + fmt::format("dim {} {}..{}", range.dim, range.lo, range.hi);
+      }
     }
-    text += line + "\n";
+    if (!is_gone) text += line + "\n";
   }
   return parse(text, llir_ops(), "restricted graph");
 }
@@ -132,7 +164,14 @@ Expected<std::unique_ptr<Executable>> make_executable(std::vector<Variant> varia
   for (const Expr& dim : graph.dims()) names.emplace_back(dim.dim_name());
   std::vector<VariantExecutable::Choice> choices;
   for (Variant& variant : variants) {
-    VariantExecutable::Choice choice{variant.where, {}, LUMEN_TRY(cpu::make_executable(std::move(variant.binary)))};
+    VariantExecutable::Choice choice{variant.where, {}, {}, nullptr};
+    for (const Expr& dim : variant.binary.program.graph->dims()) {
+      const auto found = std::ranges::find(names, dim.dim_name());
+      if (found == names.end())
+        return error(fmt::format("a variant over \"{}\", which is no dim of the graph", dim.dim_name()));
+      choice.dims.push_back(static_cast<size_t>(found - names.begin()));
+    }
+    choice.executable = LUMEN_TRY(cpu::make_executable(std::move(variant.binary)));
     for (const DimRange& range : variant.where) {
       const auto found = std::find(names.begin(), names.end(), range.dim);
       if (found == names.end())
