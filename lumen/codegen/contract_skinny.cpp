@@ -140,8 +140,10 @@ class SkinnyPrinter {
     for (int64_t j = 0; j < count * s_.mr; ++j) {
       const std::string name = fmt::format("s{}_{}", j / count, j % count);
       sums += fmt::format("  {} {}[{}] __attribute__((aligned(64))) = {{0}};\n", types_.sum, name, runs.length);
-      stores += fmt::format("  t[{0}] = 0;\n  for (int64_t l = 0; l < {1}; ++l) t[{0}] += {2}[l];\n",
-                            j / count * s_.nc + j % count, runs.length, name);
+      stores += fmt::format(
+          "  {{\n    {3} all = 0;\n    LUMEN_FOLD(l, {1}, reduction(+ : all)) all += {2}[l];\n    t[{0}] = all;\n  "
+          "}}\n",
+          j / count * s_.nc + j % count, runs.length, name, types_.sum);
     }
     const auto turn_length = static_cast<int64_t>(runs.turns.size()) * runs.length;
     return fmt::format("{}  for (int64_t i4 = 0; i4 < {} / {}; ++i4) {{\n{}  }}\n{}", sums, number(depth_), turn_length,

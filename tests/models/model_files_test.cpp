@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "lumen/import/safetensors.h"
 #include "lumen/ir/random_tensor.h"
 #include "models/model.h"
 #include "tests/models/tiny.h"
