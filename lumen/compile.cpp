@@ -126,7 +126,7 @@ struct Parts {
 Expected<Parts> rolled(const GraphPtr& graph) {
   Parts parts;
   parts.all = LUMEN_TRY(search::roll(*graph));
-  if (parts.all.size() == 1) {
+  if (parts.all.empty()) {
     parts.bodies = {graph};
     return parts;
   }
@@ -157,7 +157,7 @@ class OneCompilation {
 
   Expected<cpu::Binary> run(const GraphPtr& graph) {
     Parts parts = LUMEN_TRY(rolled(graph));
-    report_.parts += parts.all.size();
+    report_.parts += std::max<size_t>(1, parts.all.size());
     report_.distinct += parts.bodies.size();
     report_.rolling += clock_.lap();
     for (size_t k = 0; k < parts.bodies.size(); ++k) {

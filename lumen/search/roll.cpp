@@ -42,6 +42,7 @@ class Roller {
 
   Expected<std::vector<Carved>> run() {
     cut(0, ops_.size());
+    if (cuts_.empty()) return std::vector<Carved>();
     std::vector<Group> groups;
     size_t begin = 0;
     cuts_.push_back(ops_.size());
@@ -50,7 +51,7 @@ class Roller {
       if (end > begin) groups.emplace_back(ops_.begin() + std::ptrdiff_t(begin), ops_.begin() + std::ptrdiff_t(end));
       begin = std::max(begin, end);
     }
-    return carve_all(graph_, reads_.parts_of(groups));
+    return carve_all(graph_, parts_of(groups));
   }
 
  private:
@@ -83,6 +84,26 @@ class Roller {
       const Expected<int64_t> bytes = graph_[id].type.bytes(dims);
       bytes_.push_back(bytes.ok() ? static_cast<double>(*bytes) : 0);
     }
+  }
+
+  // Each group with what is free that it reads, and outputs that are free with the group that makes them.
+  std::vector<std::vector<NodeId>> parts_of(const std::vector<Group>& groups) const {
+    std::vector<std::vector<NodeId>> parts;
+    std::vector<size_t> part(graph_.size());
+    for (const Group& group : groups) {
+      for (const NodeId id : group) part[at(id)] = parts.size();
+      parts.push_back(reads_.with_free(group));
+    }
+    for (const Output& output : graph_.outputs()) {
+      if (reads_.computes(output.value) || graph_[output.value].is<Input>()) continue;
+      const std::vector<NodeId>& sources = reads_.sources_of(output.value);
+      if (sources.empty()) parts.emplace_back();
+      std::vector<NodeId>& to = sources.empty() ? parts.back() : parts[part[at(sources[0])]];
+      for (const NodeId id : reads_.with_free({output.value})) {
+        if (std::ranges::find(to, id) == to.end()) to.push_back(id);
+      }
+    }
+    return parts;
   }
 
   // Cuts what repeats most within [begin, end), then what is before, after and inside of it.

@@ -16,7 +16,7 @@
 
 namespace lumen::search {
 
-// The whole graph in parts, in an order in which each finds its operands. One part when nothing that is large enough
+// The whole graph in parts, in an order in which each finds its operands. None when nothing that is large enough
 // repeats often enough.
 Expected<std::vector<Carved>> roll(const Graph& graph);
 

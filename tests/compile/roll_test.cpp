@@ -41,7 +41,7 @@ std::shared_ptr<Graph> model(int layers, int kinds) {
   x = matmul(x, weight(*graph, "first", {kWidth, kWidth}));
   for (int k = 0; k < layers; ++k)
     x = layer(*graph, x, fmt::format("layers.{}", k), k % kinds == kinds - 1 && kinds > 1);
-  norm(*graph, x, "last").output("y");
+  transpose(norm(*graph, x, "last")).output("y");
   return graph;
 }
 
@@ -56,13 +56,13 @@ Count count(const Graph& graph) {
 }
 
 TEST(Roll, leaves_alone_what_does_not_repeat) {
-  EXPECT_EQ(count(*model(1, 1)).parts, 1u);
-  EXPECT_EQ(count(*model(2, 1)).parts, 1u);
+  EXPECT_EQ(count(*model(1, 1)).parts, 0u);
+  EXPECT_EQ(count(*model(2, 1)).parts, 0u);
   auto chain = std::make_shared<Graph>();  // short repetitions fuse
   Tensor x = chain->input("x", {8});
   for (int k = 0; k < 40; ++k) x = sin(x) + 1.0;
   x.output("y");
-  EXPECT_EQ(count(*chain).parts, 1u);
+  EXPECT_EQ(count(*chain).parts, 0u);
 }
 
 TEST(Roll, finds_layers_however_many_and_of_several_kinds) {
