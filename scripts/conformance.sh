@@ -30,7 +30,7 @@ for policy in never always profile; do
 done
 compare .venv/bin/python tests/egraph/oracle.py --lumen build/release/lumen
 compare .venv/bin/python tests/conformance/weights.py --lumen build/release/lumen
-compare .venv/bin/python tests/models/oracle.py --program build/release/model_oracle
+compare .venv/bin/python tests/models/oracle.py --program build/release/model_oracle --backend cpu
 compare .venv/bin/python tests/text/oracle.py --program build/release/conformance_text
 echo "conformance: $passed passed, $failed failed"
 exit "$status"
