@@ -104,8 +104,9 @@ Expected<Model> build_causal_model(const Config& config, const CausalArchitectur
   CausalSettings settings = LUMEN_TRY(architecture.read(config));
   follow_file(settings, options);
   const DType dtype = LUMEN_TRY(read_dtype(config));
-  Model model{std::make_shared<Graph>(), std::string(architecture.name), ModelKind::causal,
-              LUMEN_TRY(settle(options, {settings.max_positions, !settings.names.positions.empty()}, dtype)),
+  const Positions positions{settings.max_positions, !settings.names.positions.empty()};
+  const ModelOptions settled = LUMEN_TRY(settle(options, positions, dtype));
+  Model model{std::make_shared<Graph>(), std::string(architecture.name), ModelKind::causal, settled,
               settings.vocabulary};
   build_causal(*model.graph, settings, model.options, *model.options.dtype);
   return model;
@@ -114,8 +115,8 @@ Expected<Model> build_causal_model(const Config& config, const CausalArchitectur
 Expected<Model> build_encoder_model(const Config& config, const ModelOptions& options) {
   const BertSettings settings = LUMEN_TRY(read_bert(config));
   const DType dtype = LUMEN_TRY(read_dtype(config));
-  Model model{std::make_shared<Graph>(), std::string(kBert), ModelKind::encoder,
-              LUMEN_TRY(settle(options, {settings.max_positions, true}, dtype)), settings.vocabulary};
+  const ModelOptions settled = LUMEN_TRY(settle(options, {settings.max_positions, true}, dtype));
+  Model model{std::make_shared<Graph>(), std::string(kBert), ModelKind::encoder, settled, settings.vocabulary};
   build_bert(*model.graph, settings, model.options, *model.options.dtype);
   return model;
 }

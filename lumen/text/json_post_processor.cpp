@@ -85,7 +85,9 @@ Expected<PostProcessorPart> read_post_processor(const Json& json, int depth) {
   if (type == "TemplateProcessing") return read_template(object);
   if (type == "ByteLevel") return PostProcessorPart{};  // is about offsets
   if (type == "BertProcessing" || type == "RobertaProcessing") {
-    return PostProcessorPart{{LUMEN_TRY(read_pair(object, "cls"))}, {LUMEN_TRY(read_pair(object, "sep"))}};
+    // Not within the braces: what is made there before an error is not given back.
+    const int32_t first = LUMEN_TRY(read_pair(object, "cls")), last = LUMEN_TRY(read_pair(object, "sep"));
+    return PostProcessorPart{{first}, {last}};
   }
   return object.unsupported(kSupported);
 }
