@@ -1,19 +1,11 @@
 #include "models/generator.h"
 
 #include <algorithm>
-#include <chrono>
 
+#include "lumen/base/clock.h"
 #include "lumen/text/stop_strings.h"
 
 namespace lumen::models {
-
-namespace {
-
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-}  // namespace
 
 Generator::Generator(Decoder decoder, Tokenizer tokenizer, std::vector<int32_t> ends)
     : decoder_(std::move(decoder)), tokenizer_(std::move(tokenizer)), ends_(std::move(ends)) {

@@ -1,27 +1,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "lumen/base/flags.h"
+#include "bench/suite/statistics.h"
+#include "lumen/base/clock.h"
 #include "tools/files.h"
 #include "tools/language.h"
 
 namespace lumen::tools {
 
 namespace {
-
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
 
 Expected<std::vector<int64_t>> parse_lengths(const std::string& text) {
   std::vector<int64_t> lengths;
@@ -98,7 +89,7 @@ class LlmBench {
 
  private:
   double report(const std::string& name, const std::vector<double>& rates) {
-    const double rate = median(rates);
+    const double rate = bench::median(rates);
     fmt::print("{:8} {:10.2f} tokens/s\n", name, rate);
     if (arguments_.profile) print_profile(decoder_);
     return rate;

@@ -1,9 +1,10 @@
 #include "lumen/compile.h"
+#include "bench/suite/statistics.h"
+#include "lumen/base/clock.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <map>
 
@@ -31,15 +32,10 @@ void fill_inputs(Session& session, const Graph& graph, const DimValues& dims) {
   }
 }
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
 double time_of(Session& session) {
-  const auto start = std::chrono::steady_clock::now();
+  const double start = seconds_now();
   session.execute();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return seconds_now() - start;
 }
 
 std::string time_text(double seconds) {
@@ -82,7 +78,7 @@ void print_kernels(Session& session) {
   }
   session.set_profiling(false);
   std::vector<std::pair<double, std::pair<std::string, std::string>>> lines;
-  for (const auto& [key, rounds] : times) lines.emplace_back(median(rounds), key);
+  for (const auto& [key, rounds] : times) lines.emplace_back(bench::median(rounds), key);
   std::sort(lines.rbegin(), lines.rend());
   for (const auto& [seconds, key] : lines) {
     fmt::print("  {:>10}  {}  [{}]\n", time_text(seconds), key.first, key.second.empty() ? "interpreted" : key.second);
@@ -103,8 +99,8 @@ void compare_with_unfused(const Graph& graph, Session& chosen, const DimValues& 
     before.push_back(time_of(unfused));
     after.push_back(time_of(chosen));
   }
-  fmt::print("unfused  {} in {} kernels; as chosen {}: {:.2f} times as fast\n", time_text(median(before)), calls,
-             time_text(median(after)), median(before) / median(after));
+  fmt::print("unfused  {} in {} kernels; as chosen {}: {:.2f} times as fast\n", time_text(bench::median(before)), calls,
+             time_text(bench::median(after)), bench::median(before) / bench::median(after));
 }
 
 }  // namespace

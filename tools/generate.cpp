@@ -22,7 +22,6 @@ Expected<std::string> read_prompt(const GenerateArguments& arguments) {
   return read_text(arguments.prompt_file);
 }
 
-// What is not text alone goes where people may or may not look.
 models::Generator make_generator(LanguageModel& loaded, const Tokenizer& tokenizer) {
   models::Decoder decoder(std::move(*loaded.session), loaded.model);
   return models::Generator(std::move(decoder), tokenizer, end_tokens(loaded.files.config()));

@@ -4,20 +4,15 @@
 #include <sys/resource.h>
 
 #include <charconv>
-#include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "lumen/base/progress.h"
+#include "lumen/base/clock.h"
 
 namespace lumen::tools {
 
 namespace {
 
 constexpr int64_t kUsualContext = 4096;
-
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 Expected<models::ModelOptions> model_options(const ModelArguments& arguments) {
   models::ModelOptions options;

@@ -52,7 +52,6 @@ struct GenerateArguments {
   std::string prompt_file;
   std::string system;  // chat: what the model is told first
   bool raw = false;    // the prompt as it is, without begin token
-  std::string trace;   // a Chrome trace of the last step
 };
 Expected<int> generate_text(const GenerateArguments& arguments);
 Expected<int> chat_with_model(const GenerateArguments& arguments);

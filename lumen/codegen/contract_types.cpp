@@ -111,30 +111,21 @@ class Unrounded {
 
   std::shared_ptr<Graph> graph() const { return graph_; }
 
-  // Nothing when nothing is rounded.
-  std::optional<NodeId> build(NodeId id) {
+  // Nothing when nothing is rounded. `widened`: the Cast back to f32 is behind us.
+  std::optional<NodeId> build(NodeId id, bool widened = false) {
     const Node& node = from_[id];
     if (node.is<hlir::View>() && !node.as<hlir::View>().view.has_guard()) {
-      const std::optional<NodeId> operand = build(node.operands[0]);
+      const std::optional<NodeId> operand = build(node.operands[0], widened);
       return operand ? std::optional(graph_->add(*node.op, node.fields, std::span(&*operand, 1)).value())
                      : std::nullopt;
     }
-    if (!node.is<hlir::Cast>() || node.type.dtype != f32) return std::nullopt;
-    return before_rounding(node.operands[0]);
-  }
-
- private:
-  std::optional<NodeId> before_rounding(NodeId id) {
-    const Node& node = from_[id];
-    if (node.is<hlir::View>() && !node.as<hlir::View>().view.has_guard()) {
-      const std::optional<NodeId> operand = before_rounding(node.operands[0]);
-      return operand ? std::optional(graph_->add(*node.op, node.fields, std::span(&*operand, 1)).value())
-                     : std::nullopt;
-    }
-    const bool rounds = node.is<hlir::Cast>() && is_float(node.type.dtype) && from_[node.operands[0]].type.dtype == f32;
+    if (!node.is<hlir::Cast>()) return std::nullopt;
+    if (!widened) return node.type.dtype == f32 ? build(node.operands[0], true) : std::nullopt;
+    const bool rounds = is_float(node.type.dtype) && from_[node.operands[0]].type.dtype == f32;
     return rounds ? std::optional(copy_into(*graph_, from_, node.operands[0])) : std::nullopt;
   }
 
+ private:
   const Graph& from_;
   std::shared_ptr<Graph> graph_;
 };

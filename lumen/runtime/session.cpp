@@ -49,6 +49,12 @@ Session::Session(std::shared_ptr<const Graph> graph, std::unique_ptr<Executable>
   inputs_.resize(graph_->inputs().size());
   dims_.resize(graph_->dims().size());
   outputs_.resize(graph_->outputs().size());
+  for (const Output& output : graph_->outputs()) {
+    updates_.emplace_back();
+    if (!output.alias) continue;
+    updates_.back() =
+        static_cast<size_t>(std::ranges::find(graph_->inputs(), *output.alias) - graph_->inputs().begin());
+  }
 }
 
 size_t Session::input_number(std::string_view name) const {
@@ -218,7 +224,7 @@ void Session::prepare() {
     in_place_.clear();
     for (size_t k = 0; k < next_.size(); ++k) {
       next_[k].dims = output_type(k).shape.evaluate(named).value();
-      in_place_.push_back(updated_by(k) && executable_->in_place(k));
+      in_place_.push_back(updates_[k] && executable_->in_place(k));
       // Caches are large and their sizes stay.
       if (next_[k].dims == before[k].dims) next_[k].buffer = std::move(before[k].buffer);
     }
@@ -240,7 +246,7 @@ void Session::execute() {
   output_data_.clear();
   for (size_t k = 0; k < next_.size(); ++k) {
     if (in_place_[k]) {
-      next_[k].buffer = inputs_[*updated_by(k)].buffer;
+      next_[k].buffer = inputs_[*updates_[k]].buffer;
     } else if (next_[k].buffer == nullptr) {
       next_[k].buffer = std::make_shared<Buffer>(storage_bytes(output_type(k).dtype, numel_of(next_[k].dims)));
     }
@@ -259,17 +265,11 @@ void Session::take_outputs() {
       outputs_[k].dims = next_[k].dims;
       next_[k].buffer = nullptr;
     }
-    const std::optional<size_t> number = updated_by(k);
+    const std::optional<size_t> number = updates_[k];
     if (!number) continue;
     inputs_[*number] = {Form::computed, outputs_[k].dims, 0, outputs_[k].buffer};
     input_data_[*number] = outputs_[k].buffer->data();
   }
-}
-
-std::optional<size_t> Session::updated_by(size_t output) const {
-  const std::optional<NodeId> state = graph_->outputs()[output].alias;
-  if (!state) return std::nullopt;
-  return static_cast<size_t>(std::ranges::find(graph_->inputs(), *state) - graph_->inputs().begin());
 }
 
 size_t Session::output_number(std::string_view name) const {

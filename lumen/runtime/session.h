@@ -111,15 +111,14 @@ class Session {
   std::vector<int64_t> resolve_dims() const;
   void check_input(size_t number, const std::vector<int64_t>& dims) const;
   void take_outputs();
-  // The state input that an output updates.
-  std::optional<size_t> updated_by(size_t output) const;
   [[noreturn]] void refuse_get(std::string_view name, std::string_view type) const;
 
   std::shared_ptr<const Graph> graph_;
   std::unique_ptr<Executable> executable_;
-  std::vector<Given> inputs_;                 // as graph_->inputs()
-  std::vector<std::optional<int64_t>> dims_;  // as graph_->dims()
-  std::vector<Result> outputs_;               // as graph_->outputs(); without dims and buffers before the first execute
+  std::vector<Given> inputs_;                   // as graph_->inputs()
+  std::vector<std::optional<size_t>> updates_;  // by output: the state input that it updates
+  std::vector<std::optional<int64_t>> dims_;    // as graph_->dims()
+  std::vector<Result> outputs_;  // as graph_->outputs(); without dims and buffers before the first execute
   bool executed_ = false;
 
   // What the next execute uses; valid while nothing is given.

@@ -1,11 +1,11 @@
 #include "lumen/search/measure.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <optional>
 
 #include "lumen/backend/buffer.h"
+#include "lumen/base/clock.h"
 #include "lumen/ir/random_tensor.h"
 
 namespace lumen::search {
@@ -15,11 +15,6 @@ namespace {
 constexpr int kTrials = 9;              // of the ones that stay in the race
 constexpr double kTrialSeconds = 1e-3;  // of runs make one trial
 constexpr double kFarBehind = 1.25;     // slower than the best by this after two trials: out
-
-double now() {
-  const auto since = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration<double>(since).count();
-}
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
@@ -54,9 +49,9 @@ class Racer {
 
  private:
   Expected<double> run_for(int64_t runs) {
-    const double start = now();
+    const double start = seconds_now();
     for (int64_t k = 0; k < runs; ++k) LUMEN_TRY(kernel_.run(inputs_, outputs_));
-    return (now() - start) / static_cast<double>(runs);
+    return (seconds_now() - start) / static_cast<double>(runs);
   }
 
   Executable& kernel_;

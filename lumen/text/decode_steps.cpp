@@ -50,26 +50,29 @@ class ByteLevel : public TokenStep {
   Utf8Stream stream_{/*per_byte=*/false};
 };
 
-// Bytes in a row are text if all of them together are, so nothing of them is known before the row ends.
-class ByteFallback : public TokenStep {
+// For steps that put bytes together, which tokens in a row may stand for.
+class ByteStep : public TokenStep {
  public:
-  void finish() override {
+  void finish() final {
     flush();
     next_->finish();
   }
 
  protected:
-  void take(std::string token) override {
-    if (const auto byte = byte_of_token(token)) {
-      bytes_ += static_cast<char>(*byte);
-      return;
-    }
+  void take(std::string token) final {
+    if (const auto byte = byte_of_token(token)) return take_byte(static_cast<char>(*byte));
     flush();
     next_->put(token, true);
   }
+  virtual void take_byte(char byte) = 0;
+  virtual void flush() = 0;  // the row has ended
+};
 
+// Bytes in a row are text if all of them together are, so nothing of them is known before the row ends.
+class ByteFallback : public ByteStep {
  private:
-  void flush() {
+  void take_byte(char byte) override { bytes_ += byte; }
+  void flush() override {
     if (bytes_.empty()) return;
     if (utf8_valid(bytes_)) {
       next_->put(bytes_, true);
@@ -81,26 +84,10 @@ class ByteFallback : public TokenStep {
   std::string bytes_;
 };
 
-class Bytes : public TokenStep {
- public:
-  void finish() override {
-    flush();
-    next_->finish();
-  }
-
- protected:
-  void take(std::string token) override {
-    if (const auto byte = byte_of_token(token)) {
-      const char c = static_cast<char>(*byte);
-      next_->put(stream_.put({&c, 1}), true);
-      return;
-    }
-    flush();
-    next_->put(token, true);
-  }
-
+class Bytes : public ByteStep {
  private:
-  void flush() { next_->put(stream_.finish(), true); }
+  void take_byte(char byte) override { next_->put(stream_.put({&byte, 1}), true); }
+  void flush() override { next_->put(stream_.finish(), true); }
   Utf8Stream stream_{/*per_byte=*/true};
 };
 

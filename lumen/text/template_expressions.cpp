@@ -212,6 +212,12 @@ Expected<Node> TemplateExpressions::parse_dict() {
   return Node(dict);
 }
 
+Expected<Node> TemplateExpressions::parse_call(Node callee) {
+  ExprNode* call = make(Kind::call, {callee});
+  LUMEN_TRY(parse_arguments(*call));
+  return Node(call);
+}
+
 Expected<Node> TemplateExpressions::parse_postfix(Node value) {
   while (true) {
     if (tokens_.take_op(".")) {
@@ -225,9 +231,7 @@ Expected<Node> TemplateExpressions::parse_postfix(Node value) {
     } else if (tokens_.take_op("[")) {
       value = LUMEN_TRY(parse_subscript(value));
     } else if (tokens_.is_op("(")) {
-      ExprNode* call = make(Kind::call, {value});
-      LUMEN_TRY(parse_arguments(*call));
-      value = call;
+      value = LUMEN_TRY(parse_call(value));
     } else {
       return value;
     }
@@ -294,9 +298,7 @@ Expected<Node> TemplateExpressions::parse_filters(Node value) {
     } else if (tokens_.take_name("is")) {
       value = LUMEN_TRY(parse_test(value));
     } else if (tokens_.is_op("(")) {
-      ExprNode* call = make(Kind::call, {value});
-      LUMEN_TRY(parse_arguments(*call));
-      value = call;
+      value = LUMEN_TRY(parse_call(value));
     } else {
       return value;
     }

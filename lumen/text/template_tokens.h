@@ -67,6 +67,7 @@ class TemplateExpressions {
   Expected<const ExprNode*> parse_subscript(const ExprNode* value);
   Expected<const ExprNode*> parse_test(const ExprNode* value);
   Expected<void> parse_arguments(ExprNode& call);
+  Expected<const ExprNode*> parse_call(const ExprNode* callee);
   Expected<const ExprNode*> parse_items(ExprNode* list, std::string_view close);
 
   TemplateTokens& tokens_;

@@ -12,8 +12,11 @@
 
 #include "lumen/frontend/ops.h"
 #include "lumen/ir/host_tensor.h"
+#include "tests/support/error_of.h"
 
 namespace lumen {
+
+using tests::error_of;
 
 class Rig {
  public:
@@ -44,17 +47,6 @@ std::vector<double> doubles(const HostTensor& tensor);
 
 // NaN matches NaN; zeros and infinities must match exactly, signs of zeros too when `tolerance` is 0.
 void expect_close(const HostTensor& got, const std::vector<double>& want, double tolerance = 0);
-
-// What `f` throws, or "" when it does not.
-template <class F>
-std::string error_of(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "";
-}
 
 // The nodes of op `name` that the graph's values need.
 int64_t count_ops(Tensor result, std::string_view name);

@@ -4,23 +4,16 @@
 #include <gtest/gtest.h>
 
 #include "tests/models/tiny.h"
+#include "tests/support/error_of.h"
 
 namespace lumen::models {
 namespace {
 
+using tests::error_of;
+
 Decoder make_decoder(const ModelOptions& options) {
   const Model model = build_model(tiny_config(), options).value();
   return Decoder(random_session(model), model);
-}
-
-template <class F>
-std::string error_of(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "";
 }
 
 std::vector<int32_t> text(size_t length, int32_t seed) {

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstring>
 #include <map>
 #include <mutex>
 
 #include "lumen/backend/buffer.h"
 #include "lumen/backend/reference/executable.h"
+#include "lumen/base/clock.h"
 #include "lumen/kernel/contract.h"
 #include "lumen/kernel/title.h"
 
@@ -22,10 +22,6 @@ using Function = int64_t(const void* const*, void* const*, const int64_t*, int64
 
 // Below this a call is not worth waking a thread for.
 constexpr double kParallelBytes = 256 << 10;
-
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // Results larger than this are not computed again to explain a fault.
 constexpr int64_t kMostExplained = 64 << 20;
