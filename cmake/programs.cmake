@@ -22,6 +22,9 @@ add_upper_library(models lumen::nn)
 # What tests, fuzz targets and conformance share.
 file(GLOB support_sources CONFIGURE_DEPENDS tests/support/*.cpp)
 add_library(test_support STATIC EXCLUDE_FROM_ALL ${support_sources})
+# The one file that knows where this clone is.
+set_source_files_properties(tests/support/source_dir.cpp PROPERTIES COMPILE_DEFINITIONS
+                            LUMEN_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 target_link_libraries(test_support PUBLIC lumen_egraph lumen_ir PRIVATE lumen_warnings lumen_fmt)
 # Of those, what makes graphs of primitives: for tests over the whole library.
 file(GLOB graph_support_sources CONFIGURE_DEPENDS tests/support/graphs/*.cpp)
@@ -52,11 +55,19 @@ target_link_libraries(bench_suite PUBLIC lumen::lumen PRIVATE lumen_warnings lum
 
 # `programs` is what ./run builds: the lumen program and the examples.
 add_custom_target(programs)
-file(GLOB tool_sources CONFIGURE_DEPENDS tools/*.cpp)
+file(GLOB tool_sources CONFIGURE_DEPENDS tools/*.cpp tools/explain/*.cpp)
 if(tool_sources)
   if(CLI11_FOUND)
     add_program(lumen LIBRARY lumen::models SOURCES ${tool_sources} LINK bench_suite CLI11::CLI11)
     target_compile_definitions(lumen PRIVATE LUMEN_VERSION="${PROJECT_VERSION}")
+    # Profiles say which commit measured them; only this file is compiled anew after one.
+    execute_process(COMMAND git describe --always --dirty WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+                    OUTPUT_VARIABLE lumen_commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+    if(NOT lumen_commit)
+      set(lumen_commit "unknown")
+    endif()
+    set_source_files_properties(tools/fusion_profile.cpp PROPERTIES COMPILE_DEFINITIONS
+                                LUMEN_COMMIT="${lumen_commit}")
     add_dependencies(programs lumen)
   else()
     message(STATUS "CLI11 not found: the lumen program is left out")
@@ -149,11 +160,11 @@ foreach(folder IN LISTS test_folders)
   add_program(test_${name} LIBRARY ${library} SOURCES ${sources} LINK test_support GTest::gtest GTest::gtest_main rapidcheck rapidcheck_gtest)
   # What is under test is optimised; the tests themselves only take longer to compile that way.
   target_compile_options(test_${name} PRIVATE -O0)
-  target_compile_definitions(test_${name} PRIVATE LUMEN_TEST_DIR="${PROJECT_SOURCE_DIR}/tests")
   gtest_discover_tests(test_${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300 LABELS ${name})
   add_dependencies(tests test_${name})
 endforeach()
 if(TARGET test_tools AND TARGET lumen)
   add_dependencies(test_tools lumen example_readme)
-  target_compile_definitions(test_tools PRIVATE LUMEN_PROGRAM="$<TARGET_FILE:lumen>")
+  set_source_files_properties(tests/tools/program.cpp PROPERTIES COMPILE_DEFINITIONS
+                              LUMEN_PROGRAM="$<TARGET_FILE:lumen>")
 endif()

@@ -10,7 +10,9 @@ endif()
 
 find_program(LUMEN_CCACHE ccache)
 if(LUMEN_CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${LUMEN_CCACHE})
+  # What one clone compiled serves another, wherever that is.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=true
+      ${LUMEN_CCACHE})
 endif()
 
 # gcc before 12.1 does not know -fuse-ld=mold; asking the compiler covers every case.

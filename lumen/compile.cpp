@@ -7,16 +7,21 @@
 #include <chrono>
 #include <map>
 
+#include "lumen/backend/cpu/cpu_device.h"
+#include "lumen/backend/cuda/cuda_device.h"
 #include "lumen/backend/link.h"
 #include "lumen/base/flags.h"
 #include "lumen/base/log.h"
 #include "lumen/base/progress.h"
+#include "lumen/fusion_patterns.h"
 #include "lumen/hlir/ops.h"
 #include "lumen/ir/text.h"
 #include "lumen/ir/verify.h"
+#include "lumen/search/finalists.h"
 #include "lumen/search/lower.h"
 #include "lumen/search/rewrite.h"
 #include "lumen/search/roll.h"
+#include "lumen/search/stage_files.h"
 #include "lumen/search/verify.h"
 
 namespace lumen {
@@ -25,6 +30,8 @@ namespace {
 
 using GraphPtr = std::shared_ptr<const Graph>;
 using Clock = std::chrono::steady_clock;
+
+constexpr double kFarBehind = 1.15;  // a program whose kernels take so much longer is not faster as a whole
 
 // Seconds since the last call.
 class StageClock {
@@ -38,81 +45,161 @@ class StageClock {
   Clock::time_point last_ = Clock::now();
 };
 
-// Of the graph, and of all that its program does.
-std::string program_hash(const Graph& graph, const Program& program) {
-  std::string content = print(graph) + print(*program.graph);
-  for (const ProgramKernel& kernel : program.kernels) content += kernel.text.text;
-  for (const ProgramCall& call : program.calls) {
-    content += fmt::format("{} {} {}\n", call.kernel, fmt::join(call.operands, ","), fmt::join(call.results, ","));
+Expected<std::shared_ptr<const Device>> device_of(const CompileOptions& options) {
+  std::shared_ptr<const Device> device;
+  if (options.backend == BackendKind::cuda) {
+    device = LUMEN_TRY(cuda::CudaDevice::open(options.device, options.most_memory));
+  } else {
+    device = LUMEN_TRY(cpu::CpuDevice::find(options.c_flags));
   }
-  return search::kernel_hash(content);
+  return device;
 }
 
-// The stages of compilation for one machine, from a graph to a program of kernels.
-class CpuCompilation {
+// The stages of compilation for one device, from a graph to a program of kernels.
+class Compilation {
  public:
-  static Expected<CpuCompilation> start(const CompileOptions& options) {
-    CpuCompilation result(LUMEN_TRY(cpu::Compiler::find()), options);
-    if (options.measure) result.db_ = LUMEN_TRY(search::TuningDb::open_default());
+  static Expected<Compilation> start(const CompileOptions& options) {
+    Compilation result(LUMEN_TRY(device_of(options)), options);
+    if (options.measure) result.db_ = search::TuningDb::open_or_forget();
+    result.guide_.gates = options.fusion_gates;
+    if (options.fusion == FusionPolicy::profile && !options.fusion_profile.empty()) {
+      result.guide_.profile =
+          LUMEN_TRY(read_fusion_profile(options.fusion_profile, *result.device_, options.fusion_profile_of_another));
+      result.guide_.patterns = LUMEN_TRY(make_patterns(*result.guide_.profile, machine_like(result.device_->target())));
+    }
     return result;
   }
 
-  const cpu::Compiler& compiler() const { return compiler_; }
+  const std::shared_ptr<const Device>& device() const { return device_; }
+
+  Expected<search::StageFiles> files_of(const Graph& graph) const {
+    return search::StageFiles::open(options_.dump, options_.overrides, graph);
+  }
 
   // Equivalent graphs, the most promising first.
-  Expected<std::vector<GraphPtr>> rewritten(const GraphPtr& graph, CompileReport& report) const {
+  Expected<std::vector<GraphPtr>> rewritten(const GraphPtr& graph, search::StageFiles& files, CompileReport& report,
+                                            search::PartRecord* record = nullptr) const {
+    if (GraphPtr given = LUMEN_TRY(files.rewritten(*graph))) return std::vector{given};
     if (!options_.rewrite) return std::vector{graph};
     RewriteOptions rewriting;
     rewriting.dims = typical_dims(*graph);
+    rewriting.machine = machine_like(device_->target());
     // Times decide between several; without them the first is as good as any.
     if (!options_.measure || options_.fusion != FusionPolicy::profile) rewriting.candidates = 1;
+    rewriting.classes = record != nullptr;
     Rewritten found = LUMEN_TRY(rewrite(*graph, rewriting));
+    if (record != nullptr) {
+      record->rules = found.report;
+      record->classes = std::move(found.classes);
+      record->candidates = found.candidates;
+    }
     if (found.report.rows >= report.rules.rows) report.rules = std::move(found.report);
     std::vector<GraphPtr> graphs;
     for (const Candidate& candidate : found.candidates) graphs.push_back(candidate.graph);
     return graphs;
   }
 
-  // The fastest of the graphs, as a program that will run `times` times.
-  Expected<Program> lowered(std::span<const GraphPtr> graphs, CompileReport& report, double times) {
-    search::TuneOptions tuning{typical_dims(*graphs[0]), options_.measure, db_ ? &*db_ : nullptr, options_.c_flags};
-    search::Tuner tuner(compiler_, cpu::shared_pool(), std::move(tuning));
+  // Of a body: the fastest of the equivalent graphs, as a program that will run `times` times.
+  Expected<Program> lowered(std::span<const GraphPtr> graphs, search::StageFiles& files, CompileReport& report,
+                            double times, search::PartRecord* record = nullptr, const std::string& where = {}) {
+    search::Tuner tuner(*device_, {typical_dims(*graphs[0]), options_.measure, db_ ? &*db_ : nullptr, options_.trace});
+    const search::Decisions decided = LUMEN_TRY(files.decisions(*graphs[0], tuner.target()));
     std::optional<search::Lowered> best;
     for (const GraphPtr& graph : graphs) {
-      search::Lowered one = LUMEN_TRY(search::lower(graph, options_.fusion, tuner));
+      search::Lowered one = LUMEN_TRY(search::lower(graph, options_.fusion, tuner, decided, guide_));
       ++report.candidates;
-      if (!best || one.seconds < best->seconds) best = std::move(one);
+      const bool is_best = !best || one.seconds < best->seconds;
+      if (record != nullptr) {
+        record->candidate_seconds.push_back(one.seconds);
+        if (is_best) record->chosen = record->candidate_seconds.size() - 1;
+      }
+      if (is_best) best = std::move(one);
+    }
+    const bool is_free = !decided.groups && decided.schedules.empty();
+    const bool all_fused = is_free && LUMEN_TRY(loses_to_all_fused(graphs[0], tuner, *best));
+    if (all_fused && record != nullptr) {
+      record->chosen = 0;
+      record->candidate_seconds[0] = best->seconds;
     }
     report.measured += tuner.measured();
     report.expected += best->seconds * times;
+    LUMEN_TRY(decided.check_known(best->names));
+    std::vector<GraphPtr> others(graphs.begin(), graphs.end());
+    std::erase(others, best->program.graph);
+    LUMEN_TRY(files.finish(*best, others));
+    log_fusion(*best, where);
+    if (record != nullptr) {
+      record->dims = typical_dims(*graphs[0]);
+      for (const ProgramKernel& kernel : best->program.kernels) {
+        record->schedules.push_back(LUMEN_TRY(tuner.contenders(*kernel.body)));
+      }
+      record->lowered = *best;
+    }
     return std::move(best->program);
   }
 
   // Once for each program.
-  Expected<void> verify(const GraphPtr& graph, const cpu::Binary& binary) {
-    if (!db_) return search::verify(graph, binary, compiler_);
-    const std::string fingerprint = compiler_.target().fingerprint();
+  Expected<void> verify(const GraphPtr& graph, const Binary& binary) {
+    if (!db_) return search::verify(graph, binary, *device_);
+    const std::string fingerprint = device_->fingerprint();
     search::TuningEntry entry;
     entry.fingerprint = fingerprint;
     entry.kernel = "[verified program]";
-    entry.shape = program_hash(*graph, binary.program);
-    entry.schedule = compiler_.version();
+    entry.shape = search::kernel_hash(print(*graph) + search::program_hash(binary.program));
+    entry.schedule = device_->compiler_version();
     entry.trials = 1;
     entry.date = search::now();
     for (const search::TuningEntry& known : LUMEN_TRY(db_->find({fingerprint, entry.kernel, entry.shape}))) {
       if (known.schedule == entry.schedule) return {};
     }
-    LUMEN_TRY(search::verify(graph, binary, compiler_));
-    return db_->put(entry);
+    LUMEN_TRY(search::verify(graph, binary, *device_));
+    return db_->keep(std::span(&entry, 1));
   }
 
  private:
-  CpuCompilation(cpu::Compiler compiler, CompileOptions options)
-      : compiler_(std::move(compiler)), options_(std::move(options)) {}
+  // Cutting was decided kernel by kernel; what comes of it is set beside the program that cuts nothing, and must be
+  // faster as a whole.
+  Expected<bool> loses_to_all_fused(const GraphPtr& graph, search::Tuner& tuner, search::Lowered& best) {
+    const bool is_guided = guide_.profile || !(guide_.gates == search::FusionGates{});
+    if (options_.fusion != FusionPolicy::profile || !options_.measure || is_guided) return false;
+    search::Lowered fused = LUMEN_TRY(search::lower(graph, FusionPolicy::always, tuner));
+    if (fused.seconds > kFarBehind * best.seconds) return false;
+    const Program* const programs[] = {&fused.program, &best.program};
+    const search::FinalistOptions racing{tuner.dims(), db_ ? &*db_ : nullptr, options_.trace};
+    const search::Finalists found = LUMEN_TRY(search::race_programs(programs, *device_, racing));
+    if (found.seconds.empty() || found.fastest == 1) return false;
+    fused.decisions.push_back({.what = fmt::format("everything, in {} kernels", fused.program.kernels.size()),
+                               .fused = found.seconds[0] * 1e3,
+                               .unfused = found.seconds[1] * 1e3,
+                               .source = "measured",
+                               .note = "whole programs",
+                               .fuse = true});
+    best = std::move(fused);
+    return true;
+  }
 
-  cpu::Compiler compiler_;
+  void log_fusion(const search::Lowered& lowered, const std::string& where) const {
+    for (const search::FusionDecision& decision : lowered.decisions) {
+      if (decision.source != "nearest") continue;
+      LUMEN_LOG(0, fmt::format("{}: {} {} is outside of what was measured; its times are {}", options_.fusion_profile,
+                               decision.what, decision.shape, decision.note));
+    }
+    if (options_.fusion_log == nullptr) return;
+    std::vector<search::FusionDecision> decisions = lowered.decisions;
+    std::ranges::move(decisions_of(lowered.cuts, options_.measure), std::back_inserter(decisions));
+    for (search::FusionDecision& decision : decisions) {
+      decision.where = where;
+      options_.fusion_log->push_back(std::move(decision));
+    }
+  }
+
+  Compilation(std::shared_ptr<const Device> device, CompileOptions options)
+      : device_(std::move(device)), options_(std::move(options)) {}
+
+  std::shared_ptr<const Device> device_;
   CompileOptions options_;
   std::optional<search::TuningDb> db_;
+  search::FusionGuide guide_;
 };
 
 // What a graph repeats, and the programs of its distinct parts.
@@ -139,6 +226,12 @@ Expected<Parts> rolled(const GraphPtr& graph) {
   return parts;
 }
 
+// A graph that is one part has no names of parts.
+Expected<void> enter_part(search::StageFiles& files, const Parts& parts, size_t body) {
+  if (parts.all.empty()) return {};
+  return files.enter_part(body, *parts.bodies[body]);
+}
+
 // The program of the whole.
 Expected<Program> linked(const GraphPtr& graph, const Parts& parts) {
   if (parts.body_of.empty()) return parts.programs[0];
@@ -150,30 +243,38 @@ Expected<Program> linked(const GraphPtr& graph, const Parts& parts) {
 // The stages of compiling one graph, with what they took.
 class OneCompilation {
  public:
-  OneCompilation(CpuCompilation& compilation, const CompileOptions& options, CompileReport& report)
-      : compilation_(compilation), options_(options), report_(report) {
+  OneCompilation(Compilation& compilation, const CompileOptions& options, CompileReport& report, std::string where)
+      : compilation_(compilation), options_(options), report_(report), where_(std::move(where)) {
     if (options.progress) progress_.emplace("roll");
   }
 
-  Expected<cpu::Binary> run(const GraphPtr& graph) {
+  Expected<Binary> run(const GraphPtr& given) {
+    const TraceScope whole(options_.trace, "compile", "compile");
+    enter("roll");
+    search::StageFiles files = LUMEN_TRY(compilation_.files_of(*given));
+    const GraphPtr graph = LUMEN_TRY(files.graph(given));
     Parts parts = LUMEN_TRY(rolled(graph));
     report_.parts += std::max<size_t>(1, parts.all.size());
     report_.distinct += parts.bodies.size();
     report_.rolling += clock_.lap();
     for (size_t k = 0; k < parts.bodies.size(); ++k) {
-      parts.programs.push_back(LUMEN_TRY(lowered(parts.bodies[k], times(parts, k))));
+      LUMEN_TRY(enter_part(files, parts, k));
+      search::PartRecord* record = options_.record == nullptr ? nullptr : &start_record(*graph, parts, k);
+      parts.programs.push_back(LUMEN_TRY(lowered(parts.bodies[k], files, times(parts, k), record)));
     }
     enter("build");
     std::vector<Program> programs = parts.programs;
     programs.push_back(LUMEN_TRY(linked(graph, parts)));
-    std::vector<cpu::Binary> built =
-        LUMEN_TRY(cpu::build(std::move(programs), compilation_.compiler(), options_.c_flags));
+    LUMEN_TRY(files.dump_plan(programs.back()));
+    LUMEN_TRY(files.check_all_read());
+    std::vector<Binary> built = LUMEN_TRY(compilation_.device()->build(std::move(programs)));
     report_.building += clock_.lap();
     enter("verify");
     for (size_t k = 0; k < parts.bodies.size() && options_.verify; ++k) {
       LUMEN_TRY(compilation_.verify(parts.bodies[k], built[k]));
     }
     report_.verifying += clock_.lap();
+    stage_.reset();
     log(built.back().program);
     return std::move(built.back());
   }
@@ -181,18 +282,35 @@ class OneCompilation {
  private:
   void enter(const char* stage) {
     if (progress_) progress_->set_stage(stage);
+    stage_.reset();
+    stage_.emplace(options_.trace, stage, "compile");
   }
 
   static double times(const Parts& parts, size_t body) {
     return std::max<double>(1, static_cast<double>(std::ranges::count(parts.body_of, body)));
   }
 
-  Expected<Program> lowered(const GraphPtr& body, double times) {
+  search::PartRecord& start_record(const Graph& graph, const Parts& parts, size_t body) const {
+    search::PartRecord& record = options_.record->emplace_back();
+    record.body = parts.bodies[body];
+    record.times = times(parts, body);
+    record.where = where_;
+    const auto part = std::ranges::find(parts.body_of, body) - parts.body_of.begin();
+    const std::span<const NodeId> inputs =
+        parts.all.empty() ? graph.inputs() : std::span<const NodeId>(parts.all[static_cast<size_t>(part)].operands);
+    for (const NodeId id : inputs) {
+      record.inputs.push_back(graph[id].is<Input>() ? std::string(graph[id].as<Input>().name.str()) : "");
+    }
+    return record;
+  }
+
+  Expected<Program> lowered(const GraphPtr& body, search::StageFiles& files, double times, search::PartRecord* record) {
     enter("rewrite");
-    const std::vector<GraphPtr> candidates = LUMEN_TRY(compilation_.rewritten(body, report_));
+    const std::vector<GraphPtr> candidates = LUMEN_TRY(compilation_.rewritten(body, files, report_, record));
+    if (record != nullptr && record->candidates.empty()) record->candidates.push_back({clone(*body), 0});
     report_.rewriting += clock_.lap();
     enter("group and tune");
-    Program program = LUMEN_TRY(compilation_.lowered(candidates, report_, times));
+    Program program = LUMEN_TRY(compilation_.lowered(candidates, files, report_, times, record, where_));
     report_.lowering += clock_.lap();
     return program;
   }
@@ -206,39 +324,51 @@ class OneCompilation {
     LUMEN_LOG(2, report_.rules.text());
   }
 
-  CpuCompilation& compilation_;
+  Compilation& compilation_;
   const CompileOptions& options_;
   CompileReport& report_;
+  const std::string where_;  // the bucket
   std::optional<Progress> progress_;
+  std::optional<TraceScope> stage_;
   StageClock clock_;
 };
 
 Expected<Compiled> compile_variants(const GraphPtr& graph, const CompileOptions& options) {
   std::vector<std::vector<DimRange>> buckets;
   for (const std::string& text : options.buckets) buckets.push_back(LUMEN_TRY(parse_buckets(text, *graph)));
-  Compiled compiled{graph, {}, {}};
-  CpuCompilation compilation = LUMEN_TRY(CpuCompilation::start(options));
+  Compilation compilation = LUMEN_TRY(Compilation::start(options));
+  Compiled compiled{graph, compilation.device(), {}, {}};
   for (const std::vector<DimRange>& where : combinations(buckets)) {
     const GraphPtr part = where.empty() ? graph : GraphPtr(LUMEN_TRY(restricted(*graph, where)));
-    OneCompilation one(compilation, options, compiled.report);
+    OneCompilation one(compilation, options, compiled.report, text_of(where));
     compiled.variants.push_back({where, LUMEN_TRY(one.run(part))});
   }
   return compiled;
 }
 
-Expected<std::vector<cpu::Binary>> compile_together(std::span<const GraphPtr> graphs, const CompileOptions& options) {
-  CpuCompilation compilation = LUMEN_TRY(CpuCompilation::start(options));
+Expected<std::vector<std::unique_ptr<Executable>>> compile_together(std::span<const GraphPtr> graphs,
+                                                                    const CompileOptions& options) {
+  Compilation compilation = LUMEN_TRY(Compilation::start(options));
   std::vector<Program> programs;
   for (const GraphPtr& graph : graphs) {
     CompileReport report;
-    Parts parts = LUMEN_TRY(rolled(graph));
-    for (const GraphPtr& body : parts.bodies) {
-      const std::vector<GraphPtr> candidates = LUMEN_TRY(compilation.rewritten(body, report));
-      parts.programs.push_back(LUMEN_TRY(compilation.lowered(candidates, report, 1)));
+    search::StageFiles files = LUMEN_TRY(compilation.files_of(*graph));
+    const GraphPtr own = LUMEN_TRY(files.graph(graph));
+    Parts parts = LUMEN_TRY(rolled(own));
+    for (size_t k = 0; k < parts.bodies.size(); ++k) {
+      LUMEN_TRY(enter_part(files, parts, k));
+      const std::vector<GraphPtr> candidates = LUMEN_TRY(compilation.rewritten(parts.bodies[k], files, report));
+      parts.programs.push_back(LUMEN_TRY(compilation.lowered(candidates, files, report, 1)));
     }
-    programs.push_back(LUMEN_TRY(linked(graph, parts)));
+    programs.push_back(LUMEN_TRY(linked(own, parts)));
+    LUMEN_TRY(files.dump_plan(programs.back()));
+    LUMEN_TRY(files.check_all_read());
   }
-  return cpu::build(std::move(programs), compilation.compiler(), options.c_flags);
+  std::vector<std::unique_ptr<Executable>> executables;
+  for (Binary& binary : LUMEN_TRY(compilation.device()->build(std::move(programs)))) {
+    executables.push_back(LUMEN_TRY(compilation.device()->load(std::move(binary))));
+  }
+  return executables;
 }
 
 GraphPtr checked(const Graph& graph) {
@@ -250,24 +380,47 @@ GraphPtr checked(const Graph& graph) {
 
 CompileOptions CompileOptions::from_flags() {
   CompileOptions options;
-  if (flags().backend == "reference") options.backend = BackendKind::reference;
+  if (!flags().backend.empty()) options.set_backend(flags().backend).value();
   if (flags().fusion == "never") options.fusion = FusionPolicy::never;
   if (flags().fusion == "always") options.fusion = FusionPolicy::always;
+  options.fusion_profile = flags().fusion_profile;
+  options.dump = flags().dump;
+  options.overrides = flags().overrides;
   return options;
 }
 
-Compiled compile_for_cpu(const Graph& graph, const CompileOptions& options) {
+Expected<void> CompileOptions::set_backend(std::string_view text) {
+  const size_t colon = text.find(':');
+  const std::string_view kind = text.substr(0, colon);
+  const std::string number(colon == std::string_view::npos ? "0" : text.substr(colon + 1));
+  const bool numbered =
+      !number.empty() && number.size() < 4 && std::ranges::all_of(number, [](char c) { return c >= '0' && c <= '9'; });
+  if (kind == "cuda" && numbered) {
+    backend = BackendKind::cuda;
+    device = std::stoi(number);
+  } else if (text == "cpu") {
+    backend = BackendKind::cpu;
+  } else if (text == "reference") {
+    backend = BackendKind::reference;
+  } else {
+    return error(fmt::format("no backend \"{}\"; there are cpu, cuda, cuda:N and reference", text));
+  }
+  return {};
+}
+
+Compiled compile_program(const Graph& graph, const CompileOptions& options) {
   return compile_variants(checked(graph), options).value();
 }
 
 Session make_session(Compiled compiled) {
-  std::unique_ptr<Executable> executable = make_executable(std::move(compiled.variants), *compiled.graph).value();
+  const Loader load = [&](Binary binary) { return compiled.device->load(std::move(binary)); };
+  std::unique_ptr<Executable> executable = make_executable(std::move(compiled.variants), *compiled.graph, load).value();
   return Session(compiled.graph, std::move(executable));
 }
 
 Session compile(const Graph& graph, const CompileOptions& options) {
   if (options.backend == BackendKind::reference) return Session(checked(graph));
-  return make_session(compile_for_cpu(graph, options));
+  return make_session(compile_program(graph, options));
 }
 
 std::vector<Session> compile_all(std::span<const Graph* const> graphs, const CompileOptions& options) {
@@ -278,10 +431,8 @@ std::vector<Session> compile_all(std::span<const Graph* const> graphs, const Com
     for (const GraphPtr& graph : own) sessions.emplace_back(graph);
     return sessions;
   }
-  std::vector<cpu::Binary> binaries = compile_together(own, options).value();
-  for (size_t k = 0; k < own.size(); ++k) {
-    sessions.emplace_back(own[k], cpu::make_executable(std::move(binaries[k])).value());
-  }
+  std::vector<std::unique_ptr<Executable>> executables = compile_together(own, options).value();
+  for (size_t k = 0; k < own.size(); ++k) sessions.emplace_back(own[k], std::move(executables[k]));
   return sessions;
 }
 

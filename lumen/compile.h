@@ -4,34 +4,53 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "lumen/backend/cpu/cpu_executable.h"
+#include "lumen/backend/device.h"
+#include "lumen/base/trace.h"
 #include "lumen/ir/graph.h"
 #include "lumen/runtime/session.h"
 #include "lumen/runtime/variants.h"
+#include "lumen/search/fusion_guide.h"
 #include "lumen/search/group.h"
+#include "lumen/search/record.h"
 #include "lumen/search/saturate.h"
 
 namespace lumen {
 
 using search::FusionPolicy;
 
-enum class BackendKind : uint8_t { reference, cpu };
+enum class BackendKind : uint8_t { reference, cpu, cuda };
 
 struct CompileOptions {
   BackendKind backend = BackendKind::cpu;
+  int device = 0;           // which GPU
+  int64_t most_memory = 0;  // bytes that may be used of its memory; 0 for all
   FusionPolicy fusion = FusionPolicy::profile;
-  bool rewrite = true;               // search for other programs that compute the same
-  bool measure = true;               // time kernels, and keep the times; else estimate them
-  bool verify = true;                // compare what was found with the reference
-  std::vector<std::string> c_flags;  // for the C compiler, after Lumen's own
-  bool progress = false;             // a live line on a terminal
+  std::string fusion_profile = {};         // a file that decides what FusionPolicy::profile else measures
+  bool fusion_profile_of_another = false;  // its times may be another machine's
+  search::FusionGates fusion_gates = {};   // likewise for that policy
+  bool rewrite = true;                     // search for other programs that compute the same
+  bool measure = true;                     // time kernels, and keep the times; else estimate them
+  bool verify = true;                      // compare what was found with the reference
+  std::vector<std::string> c_flags;        // for the C compiler, after Lumen's own
+  bool progress = false;                   // a live line on a terminal
+  std::string dump = {};                   // a folder for what every stage decided; search/stage_files.h
+  std::string overrides = {};              // a folder of edited ones to take instead
   // "seq=1,2-64": a program for each range of a symbolic dim. Without any, one serves all sizes.
   std::vector<std::string> buckets;
+  Trace* trace = nullptr;  // gets the stages and what was measured
+  // Gets one for each distinct part of each bucket: what was found, and what lost. Costs time and memory.
+  std::vector<search::PartRecord>* record = nullptr;
 
-  // LUMEN_BACKEND and LUMEN_FUSION.
+  // Gets every decision whether to fuse, with its numbers.
+  std::vector<search::FusionDecision>* fusion_log = nullptr;
+
+  // LUMEN_BACKEND, LUMEN_FUSION, LUMEN_FUSION_PROFILE, LUMEN_DUMP and LUMEN_OVERRIDE.
   static CompileOptions from_flags();
+  // "cpu", "reference", "cuda" or "cuda:1".
+  Expected<void> set_backend(std::string_view text);
 };
 
 // What the search did.
@@ -47,13 +66,14 @@ struct CompileReport {
 
 struct Compiled {
   std::shared_ptr<const Graph> graph;
+  std::shared_ptr<const Device> device;
   std::vector<Variant> variants;  // one for each bucket, or one
   CompileReport report;           // of all of them together
 };
 
-// For the CPU, as data: to be saved (runtime/program_file.h), looked at, or run. Throws lumen::Error when the graph is
+// As data: to be saved (runtime/program_file.h), looked at, or run. Throws lumen::Error when the graph is
 // not valid or the machine lacks what is needed.
-Compiled compile_for_cpu(const Graph& graph, const CompileOptions& options = CompileOptions::from_flags());
+Compiled compile_program(const Graph& graph, const CompileOptions& options = CompileOptions::from_flags());
 
 Session make_session(Compiled compiled);
 

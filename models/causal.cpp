@@ -33,6 +33,8 @@ class CausalBuilder {
     Tensor logits = cast(head(embedding, x), f32);
     if (settings_.final_cap) logits = tanh(logits / *settings_.final_cap) * *settings_.final_cap;
     logits.output("logits");
+    cast(argmax(logits, 2), i32).output("best");
+    max(logits, {2}).output("top");
   }
 
  private:

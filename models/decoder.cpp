@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "lumen/base/check.h"
@@ -151,6 +152,14 @@ std::span<const float> Decoder::all_logits(int64_t sequence) const {
   const std::span<const float> all(reinterpret_cast<const float*>(bytes.data()), bytes.size() / sizeof(float));
   const size_t rows = at(session_.dims("logits")[1]);
   return all.subspan(at(sequence) * rows * at(vocabulary_), rows * at(vocabulary_));
+}
+
+std::optional<int32_t> Decoder::best(int64_t sequence) const {
+  const size_t rows = at(session_.dims("best")[1]);
+  const size_t place = (at(sequence) + 1) * rows - 1;
+  const float top = reinterpret_cast<const float*>(session_.bytes("top").data())[place];
+  if (!std::isfinite(top)) return std::nullopt;
+  return reinterpret_cast<const int32_t*>(session_.bytes("best").data())[place];
 }
 
 std::span<const float> Decoder::logits(int64_t sequence) const { return all_logits(sequence).last(at(vocabulary_)); }

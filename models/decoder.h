@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -25,6 +26,7 @@ class Decoder {
   Decoder(Session session, const Model& model);
 
   int64_t batch() const { return options_.batch; }
+  int64_t vocabulary() const { return vocabulary_; }
   int64_t length(int64_t sequence) const { return lengths_[static_cast<size_t>(sequence)]; }
   Session& session() { return session_; }
 
@@ -41,6 +43,9 @@ class Decoder {
   void reset();
   void reset(int64_t sequence);
 
+  // The likeliest token after the last one of a sequence; nothing when its logit is not finite. Where logits are far
+  // away, in a GPU's memory, this is the faster one to ask for.
+  std::optional<int32_t> best(int64_t sequence) const;
   // After the last token of a sequence; until the next call.
   std::span<const float> logits(int64_t sequence) const;
   // Of every token of the last step, [tokens of a sequence, vocabulary]; for models with all_logits.

@@ -19,13 +19,15 @@ GenerateResult Generator::generate(const std::vector<int32_t>& prompt, const Gen
   GenerateResult result;
   const double start = seconds_now();
   decoder_.prefill({prompt}, options.chunk);
-  Sampler sampler = Sampler::make(options.sampling, static_cast<int32_t>(decoder_.logits(0).size())).value();
+  Sampler sampler = Sampler::make(options.sampling, static_cast<int32_t>(decoder_.vocabulary())).value();
   sampler.see(prompt);
   Detokenizer detokenizer(tokenizer_);
   StopStrings stop = StopStrings::make(options.stop).value();
   double first = 0;
   for (int64_t k = 0; k < options.max_tokens; ++k) {
-    const int32_t token = sampler.sample(decoder_.logits(0)).value().id;
+    std::optional<int32_t> largest;
+    if (options.sampling.takes_largest()) largest = decoder_.best(0);
+    const int32_t token = largest ? *largest : sampler.sample(decoder_.logits(0)).value().id;
     if (k == 0) first = seconds_now();
     if (ends(token) && !options.ignore_end) {
       result.finish = Finish::end;

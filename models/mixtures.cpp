@@ -84,9 +84,12 @@ Expected<CausalSettings> read_gpt_oss(const Config& config) {
   m.experts.hidden = s.hidden;
   m.experts.inner = s.layers[0].mlp->inner;
   m.experts.experts = LUMEN_TRY(config.size("num_local_experts"));
-  m.experts.order = nn::WeightOrder::in_out;
-  m.experts.names = {.down = "down_proj", .gate_up = "gate_up_proj"};
-  m.experts.interleaved = m.experts.bias = true;
+  m.experts.bias = true;
+  if (!LUMEN_TRY(config.boolean("separate_gate_up", false))) {  // as they are in GGUF
+    m.experts.order = nn::WeightOrder::in_out;
+    m.experts.names = {.down = "down_proj", .gate_up = "gate_up_proj"};
+    m.experts.interleaved = true;
+  }
   m.experts.storage = LUMEN_TRY(read_storage(config, m.experts));
   m.experts.clamped =
       nn::ClampedGate{LUMEN_TRY(config.number("swiglu_limit", 7)), LUMEN_TRY(config.number("swiglu_alpha", 1.702))};

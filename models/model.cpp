@@ -48,6 +48,9 @@ constexpr std::array kTypes = {
     std::pair{std::string_view("qwen3"), std::string_view("Qwen3ForCausalLM")},
     std::pair{std::string_view("gemma2"), std::string_view("Gemma2ForCausalLM")},
     std::pair{std::string_view("gemma3_text"), std::string_view("Gemma3ForCausalLM")},
+    std::pair{std::string_view("mixtral"), std::string_view("MixtralForCausalLM")},
+    std::pair{std::string_view("qwen3_moe"), std::string_view("Qwen3MoeForCausalLM")},
+    std::pair{std::string_view("gpt_oss"), std::string_view("GptOssForCausalLM")},
 };
 
 Expected<std::string> read_architecture(const Config& config) {

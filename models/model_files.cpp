@@ -116,7 +116,7 @@ Expected<ModelFiles> ModelFiles::open(const std::string& path, bool random_weigh
 
 Expected<void> ModelFiles::open_gguf() {
   const Gguf& gguf = *weights_->gguf();
-  const ModelConfig config = LUMEN_TRY(model_config_of(gguf));
+  const ModelConfig config = LUMEN_TRY(model_config_of(*weights_));
   family_ = config.family;
   Json json = Json::parse(config_json(config));
   LUMEN_TRY(add_divisors(*weights_, json));

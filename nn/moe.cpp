@@ -8,6 +8,12 @@ namespace {
 
 constexpr int64_t kBlock = 32;  // elements that share a scale in MXFP4
 
+std::string bias_name(const std::string& weight) {
+  constexpr std::string_view kWeight = ".weight";
+  if (!weight.ends_with(kWeight)) return weight + "_bias";
+  return weight.substr(0, weight.size() - kWeight.size()) + ".bias";
+}
+
 }  // namespace
 
 Routes choose_experts(Tensor logits, const RouteSettings& settings) {
@@ -39,7 +45,7 @@ Experts::Weights Experts::declare(const Scope& scope, const std::string& name, i
     const bool rows = settings_.order == WeightOrder::out_in;
     weights.weight = scope.parameter(name, {experts, rows ? out : in, rows ? in : out});
   }
-  if (settings_.bias) weights.bias = scope.parameter(name + "_bias", {experts, out});
+  if (settings_.bias) weights.bias = scope.parameter(bias_name(name), {experts, out});
   return weights;
 }
 

@@ -49,7 +49,7 @@ struct ExpertSettings {
   WeightOrder order = WeightOrder::out_in;  // of plain weights
   ExpertNames names = {};
   bool interleaved = false;  // gate_up: gate and up alternate, else the gates come first
-  bool bias = false;         // parameters <name>_bias
+  bool bias = false;         // parameters <name>_bias; where a name is <name>.weight, <name>.bias
   std::optional<ClampedGate> clamped = {};
 };
 

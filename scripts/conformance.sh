@@ -9,24 +9,38 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 if [ $# -gt 0 ]; then exec build/release/conformance build/conformance "$@"; fi
 
 passed=0 failed=0 status=0
-# compare COMMAND...: its last line is `name: N passed, M failed`.
-compare() {
-  local log p f
-  log=$(mktemp)
-  "$@" 2>&1 | tee "$log" || status=1
-  read -r p f < <(sed -nE 's/^([a-z]+: )?([0-9]+) passed, ([0-9]+) failed.*/\2 \3/p' "$log" | tail -1)
-  rm -f "$log"
+# count LOG COMMAND: its last line is `name: N passed, M failed`.
+count() {
+  local p f
+  read -r p f < <(sed -nE 's/^([a-z]+: )?([0-9]+) passed, ([0-9]+) failed.*/\2 \3/p' "$1" | tail -1)
+  rm -f "$1"
   if [ -z "${p:-}" ]; then
-    echo "error: $1 printed no count"
+    echo "error: $2 printed no count"
     status=1
     return
   fi
   passed=$((passed + p)) failed=$((failed + f))
 }
-LUMEN_BACKEND=reference compare build/release/conformance build/conformance
-for policy in never always profile; do
-  echo "on the CPU, fusion $policy"
-  LUMEN_BACKEND=cpu LUMEN_FUSION=$policy compare build/release/conformance build/conformance
+compare() {
+  local log
+  log=$(mktemp)
+  "$@" 2>&1 | tee "$log" || status=1
+  count "$log" "$1"
+}
+# on BACKEND FUSION LOG: the cases of the frontend.
+on() { LUMEN_BACKEND=$1 LUMEN_FUSION=$2 build/release/conformance build/conformance >"$3" 2>&1; }
+# Two at a time: one core searches while another compiles.
+for pair in "reference never" "always profile"; do
+  read -r one other <<<"$pair"
+  logs=("$(mktemp)" "$(mktemp)")
+  if [ "$one" = reference ]; then on reference profile "${logs[0]}" & else on cpu "$one" "${logs[0]}" & fi
+  on cpu "$other" "${logs[1]}" || status=1
+  wait $! || status=1
+  for k in 0 1; do
+    echo "$([ $k = 0 ] && echo "$one" || echo "$other"):"
+    cat "${logs[k]}"
+    count "${logs[k]}" conformance
+  done
 done
 compare .venv/bin/python tests/egraph/oracle.py --lumen build/release/lumen
 compare .venv/bin/python tests/conformance/weights.py --lumen build/release/lumen

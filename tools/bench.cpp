@@ -2,7 +2,6 @@
 
 #include <cstdlib>
 #include <ctime>
-#include <filesystem>
 #include <iostream>
 #include <optional>
 
@@ -15,6 +14,8 @@
 #include "lumen/search/tuning_entry.h"
 #include "tools/commands.h"
 #include "tools/files.h"
+#include "tools/fusion_choice.h"
+#include "tools/trace_file.h"
 
 namespace lumen::tools {
 
@@ -22,16 +23,12 @@ namespace {
 
 using bench::Report;
 
-// Before anything runs: minutes of measuring must not end in a message about a file name.
-Expected<void> check_writable(const std::string& file) {
-  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
-  if (folder.empty()) return {};
-  std::error_code ignored;
-  if (!std::filesystem::is_directory(folder, ignored)) return error(fmt::format("{}: no such folder", folder.string()));
-  return {};
-}
-
 Expected<Report> run_cases(const BenchOptions& options, const std::vector<bench::Case>& cases) {
+  TraceFile trace(options.trace);
+  FusionLog log(options.fusion);
+  CompileOptions compiling = CompileOptions::from_flags();
+  compiling.trace = trace.trace();
+  LUMEN_TRY(log.set(compiling));
   Report report{.suite = options.suite,
                 .version = LUMEN_VERSION,
                 .date = search::date_text(static_cast<int64_t>(std::time(nullptr))),
@@ -40,10 +37,16 @@ Expected<Report> run_cases(const BenchOptions& options, const std::vector<bench:
                 .cold = options.cold,
                 .limits = {},
                 .results = {}};
-  const std::shared_ptr<cpu::ThreadPool> pool = cpu::shared_pool();
-  report.limits = LUMEN_TRY(bench::measure_limits(LUMEN_TRY(cpu::Compiler::find()), *pool));
+  if (!options.device.empty()) LUMEN_TRY(compiling.set_backend(options.device));
+  if (compiling.backend == BackendKind::cuda) {
+    bench::GpuLimits gpu = LUMEN_TRY(bench::measure_gpu(compiling));
+    report.machine = report.hardware = gpu.hardware;
+    report.limits = gpu.limits;
+  } else {
+    report.limits = LUMEN_TRY(bench::measure_limits(LUMEN_TRY(cpu::Compiler::find()), *cpu::shared_pool()));
+  }
   fmt::print("{}, {}\n{}\n", report.machine, report.date, bench::limits_text(report.limits));
-  report.results = bench::run_suite(cases, options.quick ? bench::RunPlan::quick() : bench::RunPlan());
+  report.results = bench::run_suite(cases, options.quick ? bench::RunPlan::quick() : bench::RunPlan(), compiling);
   return report;
 }
 
@@ -51,8 +54,9 @@ Expected<Report> run_cases(const BenchOptions& options, const std::vector<bench:
 
 Expected<int> run_bench(const BenchOptions& options) {
   const bench::CaseChoice choice{options.only, options.dtype, options.quick};
+  const auto patterns = options.device.starts_with("cuda") ? bench::large_pattern_cases : bench::pattern_cases;
   const std::vector<bench::Case> cases =
-      LUMEN_TRY(bench::choose(options.suite == "micro" ? bench::micro_cases() : bench::pattern_cases(), choice));
+      LUMEN_TRY(bench::choose(options.suite == "micro" ? bench::micro_cases() : patterns(), choice));
   LUMEN_TRY(check_writable(options.json));
   LUMEN_TRY(check_writable(options.html));
   std::optional<Report> before;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "lumen/base/expected.h"
-#include "lumen/search/group.h"
+#include "tools/fusion_arguments.h"
 
 namespace lumen::tools {
 
@@ -24,8 +24,8 @@ Expected<int> print_ir_dot(const IrOptions& options);
 // A graph, compiled for this machine.
 struct CompileArguments {
   std::string file;
-  std::string output;                // .lumen; empty: none is written
-  std::string fusion;                // empty: LUMEN_FUSION
+  std::string output;  // .lumen; empty: none is written
+  FusionArguments fusion;
   std::vector<std::string> dims;     // NAME=N, for the times that are shown
   std::vector<std::string> buckets;  // DIM=N,LO-HI
   bool no_rewrite = false;
@@ -35,12 +35,11 @@ struct CompileArguments {
   bool unfused = false;  // time the program without fusion, too
 };
 Expected<int> compile_graph(const CompileArguments& arguments);
-Expected<search::FusionPolicy> parse_fusion(std::string_view text);
 
 struct RunOptions {
   std::string file;     // a graph, or a program
   std::string backend;  // empty: LUMEN_BACKEND
-  std::string fusion;   // empty: LUMEN_FUSION
+  FusionArguments fusion;
   std::string compare;  // a backend to compare with
   std::string trace;    // .json
   // NAME=VALUE arguments, unparsed: run.cpp names what is wrong with one.
@@ -64,6 +63,7 @@ struct OpsOptions {
 Expected<int> list_ops(const OpsOptions& options);
 
 Expected<int> list_flags();
+Expected<int> list_devices();
 
 // Rule programs, each run on an e-graph of its own.
 struct EggOptions {
@@ -86,6 +86,41 @@ struct EggOptions {
 };
 // 3 when a limit was hit.
 Expected<int> run_egg(const EggOptions& options);
+
+// What became of a graph in the search, and why.
+struct DebugArguments {
+  std::string name;  // of a case
+  std::string file;
+  bool all = false;  // every case
+  bool list = false;
+  int64_t size = 262144;  // elements of a case's first input
+  bool analyze = false;
+  std::string inspect_op;               // OP:KERNEL
+  std::string inspect_var;              // VAR
+  std::vector<std::string> trace_fact;  // FACT VAR
+  std::string first_missing_fact;       // FACT
+  bool trace_missing_dtype = false;     // the same for type_of
+  std::string within_op;
+  std::string check;
+  std::vector<std::string> why, why_not;  // RULE VAR
+  bool print_egraph = false;
+  std::string json;
+  std::string dump_egraph;  // .html: a page; else JSON
+  std::vector<std::string> without_rules, without_facts, without_kernels;
+};
+// 1 when a check found something.
+Expected<int> debug_graph(const DebugArguments& arguments);
+
+// A graph, made as small as a command allows.
+struct ReduceArguments {
+  std::string file;
+  std::string check;   // for the shell; {} is the candidate's file, which is appended where there is none
+  std::string output;  // empty: stdout
+  bool fails = false;  // interesting is what the command fails for
+  size_t tries = 10'000;
+  double timeout = 60;  // seconds, of one command
+};
+Expected<int> reduce_file(const ReduceArguments& arguments);
 
 // The tuning database.
 struct TuneOptions {
@@ -141,6 +176,9 @@ struct BenchOptions {
   std::string json;     // a file to write
   std::string html;     // a page to write
   std::string compare;  // a file that --json wrote before
+  std::string trace;    // of compiling, and of one run of each case
+  std::string device;   // a GPU; empty for the processor
+  FusionArguments fusion;
   bool quick = false;
   bool cold = false;  // compiled with an empty cache
 };

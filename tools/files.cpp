@@ -5,12 +5,14 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <span>
 
 #include "lumen/base/file.h"
 #include "lumen/hlir/ops.h"
 #include "lumen/ir/text.h"
 #include "lumen/ir/verify.h"
+#include "lumen/kernel/contract.h"
 
 namespace lumen::tools {
 
@@ -40,12 +42,32 @@ Expected<void> write_text(const std::string& file, std::string_view text) {
   return write_file(file, std::span(&bytes, 1));
 }
 
-Expected<std::shared_ptr<Graph>> read_graph(const std::string& file) {
+Expected<void> check_writable(const std::string& file) {
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  std::error_code ignored;
+  if (folder.empty() || std::filesystem::is_directory(folder, ignored)) return {};
+  return error(fmt::format("{}: no such folder", folder.string()));
+}
+
+namespace {
+
+Expected<std::shared_ptr<Graph>> read_graph_of(const std::string& file, const OpTable& ops, const Stage& stage,
+                                               std::vector<uint32_t>* lines) {
   const std::string text = LUMEN_TRY(read_text(file));
-  std::shared_ptr<Graph> graph = LUMEN_TRY(parse(text, hlir_ops(), file == "-" ? "<stdin>" : file));
-  Expected<void> verified = verify(*graph, hlir_stage());
+  std::shared_ptr<Graph> graph = LUMEN_TRY(parse(text, ops, file == "-" ? "<stdin>" : file, lines));
+  const Expected<void> verified = verify(*graph, stage);
   if (!verified.ok()) return error(fmt::format("{}: {}", file, verified.diag().str()));
   return graph;
+}
+
+}  // namespace
+
+Expected<std::shared_ptr<Graph>> read_any_graph(const std::string& file) {
+  return read_graph_of(file, llir_ops(), llir_stage(), nullptr);
+}
+
+Expected<std::shared_ptr<Graph>> read_graph(const std::string& file, std::vector<uint32_t>* lines) {
+  return read_graph_of(file, hlir_ops(), hlir_stage(), lines);
 }
 
 }  // namespace lumen::tools

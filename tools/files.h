@@ -13,7 +13,11 @@ namespace lumen::tools {
 Expected<std::string> read_text(const std::string& file);
 // The file has this text, or is as it was.
 Expected<void> write_text(const std::string& file, std::string_view text);
-// Parsed and verified as HLIR.
-Expected<std::shared_ptr<Graph>> read_graph(const std::string& file);
+// Whether there is a folder for it. Before anything runs: minutes of measuring must not end in a message about a name.
+Expected<void> check_writable(const std::string& file);
+// Parsed and verified: as it is written, or as the search left it.
+Expected<std::shared_ptr<Graph>> read_any_graph(const std::string& file);
+// Parsed and verified as HLIR; `lines` as parse() gives them.
+Expected<std::shared_ptr<Graph>> read_graph(const std::string& file, std::vector<uint32_t>* lines = nullptr);
 
 }  // namespace lumen::tools

@@ -7,6 +7,7 @@
 #include "lumen/text/chat_template.h"
 #include "tools/files.h"
 #include "tools/language.h"
+#include "tools/trace_file.h"
 
 namespace lumen::tools {
 
@@ -41,7 +42,8 @@ std::string token_text(const Tokenizer& tokenizer, std::optional<int32_t> id) {
 Expected<int> generate_text(const GenerateArguments& arguments) try {
   const models::GenerateOptions options = LUMEN_TRY(generate_options(arguments.sampling));
   const std::string prompt = LUMEN_TRY(read_prompt(arguments));
-  const std::unique_ptr<LanguageModel> loaded = LUMEN_TRY(load_model(arguments.model));
+  TraceFile trace(arguments.trace);
+  const std::unique_ptr<LanguageModel> loaded = LUMEN_TRY(load_model(arguments.model, trace.trace()));
   LUMEN_TRY(need_causal(*loaded));
   const Tokenizer tokenizer = LUMEN_TRY(need_tokenizer(*loaded));
   const std::vector<int32_t> ids = LUMEN_TRY(tokenizer.encode(prompt, {.add_special = !arguments.raw}));

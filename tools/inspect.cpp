@@ -103,10 +103,10 @@ void print_metadata(const Weights& weights) {
 
 void print_listing(const Weights& weights) {
   const Gguf* const gguf = weights.gguf();
-  fmt::print("{}: {}\n", weights.path(),
-             gguf != nullptr ? fmt::format("GGUF version {}", gguf->version())
-                             : fmt::format("safetensors, {} file{}", weights.files().size(),
-                                           weights.files().size() == 1 ? "" : "s"));
+  const size_t files = weights.files().size();
+  fmt::print("{}: {}{}\n", weights.path(),
+             gguf != nullptr ? fmt::format("GGUF version {}", gguf->version()) : std::string("safetensors"),
+             gguf != nullptr && files == 1 ? "" : fmt::format(", {} file{}", files, files == 1 ? "" : "s"));
   print_metadata(weights);
   size_t width = 0, type_width = 0;
   for (const auto& [name, weight] : weights.entries()) {

@@ -7,12 +7,14 @@
 #include <nlohmann/json.hpp>
 
 #include "lumen/base/clock.h"
+#include "tools/fusion_choice.h"
 
 namespace lumen::tools {
 
 namespace {
 
 constexpr int64_t kUsualContext = 4096;
+constexpr int64_t kFewTokens = 128;
 
 Expected<models::ModelOptions> model_options(const ModelArguments& arguments) {
   models::ModelOptions options;
@@ -26,7 +28,8 @@ Expected<models::ModelOptions> model_options(const ModelArguments& arguments) {
 
 }  // namespace
 
-Expected<std::unique_ptr<LanguageModel>> load_model(const ModelArguments& arguments) {
+Expected<std::unique_ptr<LanguageModel>> load_model(const ModelArguments& arguments, Trace* trace,
+                                                    std::vector<search::PartRecord>* record) {
   const double start = seconds_now();
   auto loaded = std::make_unique<LanguageModel>(
       LanguageModel{LUMEN_TRY(models::ModelFiles::open(arguments.path, arguments.random_weights)), {}, {}, {}});
@@ -39,14 +42,26 @@ Expected<std::unique_ptr<LanguageModel>> load_model(const ModelArguments& argume
   const double opened = seconds_now();
   CompileOptions compiling = CompileOptions::from_flags();
   compiling.progress = true;
+  compiling.measure = arguments.measure;
+  FusionLog log(arguments.fusion);
+  LUMEN_TRY(log.set(compiling));
+  compiling.trace = trace;
+  compiling.record = record;
+  if (!arguments.device.empty()) LUMEN_TRY(compiling.set_backend(arguments.device));
+  compiling.most_memory = arguments.max_memory << 20;
+  loaded->backend = compiling.backend;
   if (loaded->model.kind == models::ModelKind::causal && loaded->model.options.max_step > 1) {
-    compiling.buckets = {fmt::format("seq=1,2-{}", loaded->model.options.max_step)};
+    const int64_t most = loaded->model.options.max_step;
+    // A GPU is full with a few hundred tokens: what is best for fewer is something else.
+    const bool cut = compiling.backend == BackendKind::cuda && most > kFewTokens;
+    compiling.buckets = {cut ? fmt::format("seq=1,2-{},{}-{}", kFewTokens, kFewTokens + 1, most)
+                             : fmt::format("seq=1,2-{}", most)};
   }
   try {
     if (compiling.backend == BackendKind::reference) {
       loaded->session.emplace(compile(*loaded->model.graph, compiling));
     } else {
-      Compiled compiled = compile_for_cpu(*loaded->model.graph, compiling);
+      Compiled compiled = compile_program(*loaded->model.graph, compiling);
       loaded->report = compiled.report;
       loaded->session.emplace(make_session(std::move(compiled)));
     }
@@ -55,9 +70,16 @@ Expected<std::unique_ptr<LanguageModel>> load_model(const ModelArguments& argume
   }
   const double compiled = seconds_now();
   LUMEN_TRY(loaded->files.bind(*loaded->session));
+  loaded->session->set_trace(trace);
   loaded->load_seconds = opened - start + seconds_now() - compiled;
   loaded->search_seconds = compiled - opened;
   return loaded;
+}
+
+std::vector<int32_t> some_tokens(int64_t count, int64_t vocabulary) {
+  std::vector<int32_t> tokens;
+  for (int64_t k = 0; k < count; ++k) tokens.push_back(static_cast<int32_t>(3 + k * 7919 % (vocabulary - 3)));
+  return tokens;
 }
 
 std::vector<int32_t> end_tokens(const std::string& config) {

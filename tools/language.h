@@ -10,6 +10,7 @@
 #include "models/decoder.h"
 #include "models/generator.h"
 #include "models/model_files.h"
+#include "tools/fusion_arguments.h"
 
 namespace lumen::tools {
 
@@ -18,6 +19,10 @@ struct ModelArguments {
   bool random_weights = false;
   std::string dtype;        // empty: what the file says
   int64_t max_context = 0;  // 0: the model's, 4096 at most
+  std::string device;       // empty: LUMEN_BACKEND
+  int64_t max_memory = 0;   // MiB of a GPU; 0: all
+  bool measure = true;      // else times of kernels are estimated
+  FusionArguments fusion;
 };
 
 struct SamplingArguments {
@@ -31,11 +36,14 @@ struct LanguageModel {
   models::Model model;
   std::optional<Session> session;
   CompileReport report;
+  BackendKind backend = BackendKind::cpu;
   double load_seconds = 0, search_seconds = 0;
 };
 
 // `session` is filled; progress is shown while that takes long.
-Expected<std::unique_ptr<LanguageModel>> load_model(const ModelArguments& arguments);
+// The trace, where there is one, gets what is compiled and every step; the record what the search found.
+Expected<std::unique_ptr<LanguageModel>> load_model(const ModelArguments& arguments, Trace* trace = nullptr,
+                                                    std::vector<search::PartRecord>* record = nullptr);
 
 // Tokens that end a text, by config.json or generation_config.json's way of saying them.
 std::vector<int32_t> end_tokens(const std::string& config);
@@ -52,6 +60,7 @@ struct GenerateArguments {
   std::string prompt_file;
   std::string system;  // chat: what the model is told first
   bool raw = false;    // the prompt as it is, without begin token
+  std::string trace;   // .json
 };
 Expected<int> generate_text(const GenerateArguments& arguments);
 Expected<int> chat_with_model(const GenerateArguments& arguments);
@@ -69,7 +78,35 @@ struct LlmBenchArguments {
   int64_t rounds = 3;
   std::string json;
   bool profile = false;
+  std::string trace;
 };
 Expected<int> bench_language_model(const LlmBenchArguments& arguments);
+
+// Of a graph or a program, or of a model.
+struct ProfileArguments {
+  std::string file;
+  ModelArguments model;           // its path is empty when `file` is not
+  std::vector<std::string> dims;  // NAME=N
+  int64_t prompt = 128;           // tokens that a model reads
+  int64_t rounds = 15;
+  std::string json;
+};
+Expected<int> profile_program(const ProfileArguments& arguments);
+
+// A page about a graph, about two, or about a model.
+struct ExplainArguments {
+  std::string file;
+  std::vector<std::string> diff;  // two files
+  ModelArguments model;
+  std::string output = "explain.html";
+  std::vector<std::string> dims;  // NAME=N
+  bool no_rewrite = false;
+  bool no_measure = false;
+  int64_t prompt = 128;
+};
+Expected<int> explain_programs(const ExplainArguments& arguments);
+
+// Token ids that are spread over a vocabulary.
+std::vector<int32_t> some_tokens(int64_t count, int64_t vocabulary);
 
 }  // namespace lumen::tools

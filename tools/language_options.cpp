@@ -2,29 +2,35 @@
 
 #include <cstdlib>
 
+#include "tools/fusion_options.h"
+
 namespace lumen::tools {
 
-namespace {
-
-// LUMEN_THREADS is read once, by flags(), after the options are parsed.
 void use_threads(const std::optional<int>& threads) {
   if (threads) setenv("LUMEN_THREADS", std::to_string(*threads).c_str(), 1);
 }
 
-void add_model(CLI::App& app, ModelArguments& model, std::optional<int>& threads) {
+void add_model(CLI::App& app, ModelArguments& model, std::optional<int>& threads, bool is_required) {
   app.add_option("--model,-m", model.path, "a GGUF file, or a folder with config.json, weights and a tokenizer")
       ->type_name("PATH")
-      ->required();
+      ->required(is_required);
   app.add_flag("--random-weights", model.random_weights, "PATH is a config.json, or has one: weights are made up");
   app.add_option("--dtype", model.dtype, "compute in f32, bf16 or f16 (default: what the model's configuration says)")
       ->type_name("NAME");
   app.add_option("--context", model.max_context, "tokens that the model can hold (default: the model's, 4096 at most)")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 30))
       ->type_name("N");
+  app.add_option("--device", model.device, "cpu, cuda or cuda:N (default: LUMEN_BACKEND, else cpu)")->type_name("NAME");
+  app.add_option("--max-memory", model.max_memory, "MiB of a GPU's memory that may be used (default: all)")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 30))
+      ->type_name("MIB");
   app.add_option("--threads,-t", threads, "threads that kernels use (default: LUMEN_THREADS, else all)")
       ->check(CLI::Range(1, 256))
       ->type_name("N");
+  add_fusion(app, model.fusion);
 }
+
+namespace {
 
 void add_sampling(CLI::App& app, SamplingArguments& sampling) {
   models::GenerateOptions& options = sampling.generate;
@@ -54,6 +60,11 @@ void add_sampling(CLI::App& app, SamplingArguments& sampling) {
 
 }  // namespace
 
+void add_trace(CLI::App& app, std::string& file) {
+  app.add_option("--trace", file, "what ran when on which thread, for Perfetto or chrome://tracing")
+      ->type_name("FILE.json");
+}
+
 void add_language_commands(CLI::App& app, LanguageArguments& arguments, Chosen& chosen) {
   const auto choose = [&](CLI::App* sub, auto command) {
     sub->callback([&arguments, &chosen, command] {
@@ -67,6 +78,7 @@ void add_language_commands(CLI::App& app, LanguageArguments& arguments, Chosen& 
   CLI::Option* file = generate->add_option("--prompt-file", arguments.generate.prompt_file, "a file that holds it");
   prompt->excludes(file);
   generate->add_flag("--raw", arguments.generate.raw, "the prompt as it is, without a token that begins a text");
+  add_trace(*generate, arguments.generate.trace);
   add_sampling(*generate, arguments.generate.sampling);
   generate->footer(
       "The text that is written goes to stdout, all else to stderr. The first run searches for the fastest kernels "
@@ -90,6 +102,63 @@ void add_language_commands(CLI::App& app, LanguageArguments& arguments, Chosen& 
   choose(embed, [&arguments] { return embed_texts(arguments.embed); });
 }
 
+void add_profile(CLI::App& app, LanguageArguments& arguments, Chosen& chosen) {
+  ProfileArguments& profile = arguments.profile;
+  CLI::App* sub = app.add_subcommand("profile", "where the time goes, kernel by kernel, beside the machine's limits");
+  sub->add_option("FILE", profile.file, "a graph, or a program of `lumen compile`")->type_name("");
+  add_model(*sub, profile.model, arguments.threads, false);
+  sub->add_option("--dim", profile.dims, "NAME=N: a symbolic dim of FILE (default: about 512)")->type_name("NAME=N");
+  sub->add_option("--pp", profile.prompt, "tokens of the prompt that the model reads")
+      ->capture_default_str()
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 20))
+      ->type_name("N");
+  sub->add_option("--rounds", profile.rounds, "runs, of which the median is shown")
+      ->check(CLI::Range(int64_t{1}, int64_t{10'000}))
+      ->capture_default_str();
+  sub->add_option("--json", profile.json, "write the numbers there")->type_name("FILE");
+  sub->footer(
+      "First the machine's limits are measured. GB/s and GFLOP/s count what a kernel has to move and to compute at\n"
+      "least; MBU and MFU are shares of what copies of that size, and multiply-adds, reach here.\n"
+      "\n"
+      "Examples:\n"
+      "  lumen profile examples/transformer_block.hlir\n"
+      "  lumen profile softmax.lumen --dim rows=4096 --json profile.json\n"
+      "  lumen profile --model model.gguf --pp 512");
+  sub->callback([&] {
+    use_threads(arguments.threads);
+    chosen = [&arguments] { return profile_program(arguments.profile); };
+  });
+}
+
+void add_explain(CLI::App& app, LanguageArguments& arguments, Chosen& chosen) {
+  ExplainArguments& explain = arguments.explain;
+  CLI::App* sub = app.add_subcommand("explain", "a page about what was compiled, how it was found, and what lost");
+  sub->add_option("FILE", explain.file, "a graph")->type_name("");
+  sub->add_option("--diff", explain.diff, "two graphs, side by side")->expected(2)->type_name("A B");
+  add_model(*sub, explain.model, arguments.threads, false);
+  sub->add_option("-o,--output", explain.output, "the page")->capture_default_str()->type_name("FILE.html");
+  sub->add_option("--dim", explain.dims, "NAME=N: a symbolic dim, for the run that is timed (default: about 512)")
+      ->type_name("NAME=N");
+  sub->add_flag("--no-rewrite", explain.no_rewrite, "compile the graph as it is written");
+  sub->add_flag("--no-measure", explain.no_measure, "estimate the times of kernels instead of measuring");
+  sub->add_option("--pp", explain.prompt, "tokens of the prompt that a model reads")
+      ->capture_default_str()
+      ->check(CLI::Range(int64_t{1}, int64_t{512}))
+      ->type_name("N");
+  sub->footer(
+      "The page needs no network and no other file: the graph, kernels with their source and their place under the\n"
+      "roofline, rules, classes, and what lost against what was taken. docs/explain.md walks through it.\n"
+      "\n"
+      "Examples:\n"
+      "  lumen explain examples/transformer_block.hlir -o page.html\n"
+      "  lumen explain --diff before.hlir after.hlir -o page.html\n"
+      "  lumen explain --model model.gguf -o page.html");
+  sub->callback([&] {
+    use_threads(arguments.threads);
+    chosen = [&arguments] { return explain_programs(arguments.explain); };
+  });
+}
+
 void add_llm_bench(CLI::App& bench, LanguageArguments& arguments, Chosen& chosen) {
   CLI::App* llm = bench.add_subcommand("llm", "a language model: reading a prompt and writing a text");
   add_model(*llm, arguments.bench.model, arguments.threads);
@@ -100,6 +169,7 @@ void add_llm_bench(CLI::App& bench, LanguageArguments& arguments, Chosen& chosen
       ->capture_default_str();
   llm->add_option("--json", arguments.bench.json, "write the numbers there")->type_name("FILE");
   llm->add_flag("--profile", arguments.bench.profile, "show where the time goes");
+  add_trace(*llm, arguments.bench.trace);
   llm->callback([&] {
     use_threads(arguments.threads);
     chosen = [&arguments] { return bench_language_model(arguments.bench); };

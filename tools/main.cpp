@@ -11,6 +11,8 @@
 #include "lumen/base/flags.h"
 #include "lumen/base/nearest.h"
 #include "tools/commands.h"
+#include "tools/debug_options.h"
+#include "tools/fusion_options.h"
 #include "tools/language_options.h"
 
 namespace lumen::tools {
@@ -43,8 +45,7 @@ void add_compile(CLI::App& app, CompileArguments& arguments, Chosen& chosen) {
   CLI::App* compile = app.add_subcommand("compile", "search for the fastest program of a graph, and show or save it");
   compile->add_option("FILE", arguments.file, "the graph; - reads stdin")->type_name("")->required();
   compile->add_option("-o,--output", arguments.output, "write the program, for `lumen run`")->type_name("FILE.lumen");
-  compile->add_option("--fusion", arguments.fusion, "profile (measured), always or never (default: LUMEN_FUSION)")
-      ->type_name("POLICY");
+  add_fusion(*compile, arguments.fusion);
   compile->add_option("--dim", arguments.dims, "NAME=N: a symbolic dim, for the times shown (default: about 512)")
       ->type_name("NAME=N");
   compile->add_option("--bucket", arguments.buckets, "DIM=N,LO-HI,…: a program for each range of a symbolic dim")
@@ -69,12 +70,12 @@ void add_run(CLI::App& app, RunOptions& options, Chosen& chosen) {
   CLI::App* run = app.add_subcommand("run", "run a graph or a program and show, write or compare its outputs");
   run->add_option("FILE", options.file, "a graph, or a program of `lumen compile`; - reads a graph from stdin")
       ->required();
-  run->add_option("--backend", options.backend, "cpu or reference (default: LUMEN_BACKEND)")->type_name("NAME");
-  run->add_option("--fusion", options.fusion, "profile, always or never (default: LUMEN_FUSION)")->type_name("POLICY");
+  run->add_option("--backend", options.backend, "cpu, cuda, cuda:N or reference (default: LUMEN_BACKEND)")
+      ->type_name("NAME");
+  add_fusion(*run, options.fusion);
   run->add_option("--compare", options.compare, "a backend to compare with; exits with 1 on a mismatch")
-      ->type_name("reference");
-  run->add_option("--trace", options.trace, "when each kernel ran, for Perfetto or chrome://tracing")
-      ->type_name("FILE.json");
+      ->type_name("NAME");
+  add_trace(*run, options.trace);
   run->add_option("--dim", options.dims,
                   "NAME=N: a symbolic dim (default: from the input files, else 7 or the nearest)");
   run->add_option("--input", options.inputs, "NAME=FILE.npy: an input from a file");
@@ -276,10 +277,14 @@ void add_bench(CLI::App& app, BenchOptions& options, BenchEnvironment& environme
     sub->add_option("--threads", environment.threads, "threads that kernels use (default: LUMEN_THREADS, else all)")
         ->check(CLI::Range(1, 256))
         ->type_name("N");
+    sub->add_option("--device", options.device, "cpu, or cuda, or cuda:1: a GPU, whose patterns are larger")
+        ->type_name("NAME");
     sub->add_flag("--quick", options.quick, "a few cases of each group, and fewer trials");
     sub->add_flag("--cold", options.cold, "compile with an empty cache, so that compile times include all tuning");
     sub->add_option("--json", options.json, "write everything there")->type_name("FILE");
     sub->add_option("--html", options.html, "write a page with plots there")->type_name("FILE");
+    add_trace(*sub, options.trace);
+    add_fusion(*sub, options.fusion);
     sub->add_option("--compare", options.compare, "set the times beside those of a file that --json wrote")
         ->type_name("OLD.json");
     sub->callback([&, name] {
@@ -318,6 +323,10 @@ void add_listings(CLI::App& app, OpsOptions& options, bool& flags_markdown, Chos
   CLI::App* flags = app.add_subcommand("flags", "list the environment variables that Lumen reads");
   flags->add_flag("--markdown", flags_markdown, "as docs/flags.md (the same text)");
   flags->callback([&] { chosen = [] { return list_flags(); }; });
+
+  app.add_subcommand("devices", "list what graphs can be compiled for here")->callback([&] {
+    chosen = [] { return list_devices(); };
+  });
 }
 
 // CLI11 only says that a subcommand is required: which word was wrong, and what was meant.
@@ -344,10 +353,13 @@ int main_with(int argc, char** argv) {
   IrOptions ir;
   CompileArguments compile;
   RunOptions run;
+  DebugArguments debug;
+  ReduceArguments reduce;
   EggOptions egg;
   TuneOptions tune;
   InspectOptions inspect;
   ConvertArguments convert;
+  FusionCommandArguments fusion;
   LanguageArguments language;
   TokenizeOptions tokenize;
   BenchOptions bench;
@@ -358,11 +370,16 @@ int main_with(int argc, char** argv) {
   add_ir(app, ir, chosen);
   add_compile(app, compile, chosen);
   add_run(app, run, chosen);
+  add_debug(app, debug, chosen);
+  add_reduce(app, reduce, chosen);
   add_egg(app, egg, chosen);
   add_tune(app, tune, chosen);
   add_inspect(app, inspect, chosen);
   add_convert(app, convert, chosen);
   add_language_commands(app, language, chosen);
+  add_fusion_commands(app, fusion, chosen);
+  add_profile(app, language, chosen);
+  add_explain(app, language, chosen);
   add_tokenize(app, tokenize, chosen);
   add_bench(app, bench, bench_environment, language, chosen);
   add_listings(app, ops, flags_markdown, chosen);

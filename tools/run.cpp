@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
-#include "lumen/base/file.h"
 #include "lumen/base/flags.h"
 #include "lumen/compile.h"
 #include "lumen/import/npy.h"
@@ -13,8 +11,10 @@
 #include "lumen/runtime/program_file.h"
 #include "tools/commands.h"
 #include "tools/files.h"
+#include "tools/fusion_choice.h"
 #include "tools/run_arguments.h"
 #include "tools/statistics.h"
+#include "tools/trace_file.h"
 
 namespace lumen::tools {
 
@@ -119,21 +119,14 @@ Expected<void> write_outputs(const Session& session, const Graph& graph, const R
   return write_safetensors(options.outputs_file, tensors);
 }
 
-Expected<BackendKind> parse_backend(std::string_view option, std::string_view text) {
-  if (text == "cpu") return BackendKind::cpu;
-  if (text == "reference") return BackendKind::reference;
-  return error(fmt::format("{} {}: not one of cpu, reference", option, text));
-}
-
 void set_all(Session& session, const Graph& graph, const DimValues& dims, const NamedTensors& inputs) {
   for (const Expr dim : graph.dims()) session.set_dim(dim.dim_name(), *dims.get(dim.dim_name()));
   for (const auto& [input, tensor] : inputs) session.set(input, tensor);
 }
 
 // The outputs, by another backend.
-NamedTensors outputs_by(BackendKind backend, const Graph& graph, const DimValues& dims, const NamedTensors& inputs) {
-  CompileOptions options = CompileOptions::from_flags();
-  options.backend = backend;
+NamedTensors outputs_by(const CompileOptions& options, const Graph& graph, const DimValues& dims,
+                        const NamedTensors& inputs) {
   Session session = compile(graph, options);
   set_all(session, graph, dims, inputs);
   session.execute();
@@ -142,28 +135,12 @@ NamedTensors outputs_by(BackendKind backend, const Graph& graph, const DimValues
   return outputs;
 }
 
-// In the format that Perfetto and chrome://tracing read: complete events, in microseconds.
-Expected<void> write_trace(const Session& session, const std::string& file) {
-  nlohmann::json events = nlohmann::json::array();
-  const std::span<const CallTime> calls = session.profile();
-  for (const CallTime& call : calls) {
-    events.push_back({{"name", call.name},
-                      {"ph", "X"},
-                      {"pid", 1},
-                      {"tid", 1},
-                      {"ts", (call.start - calls[0].start) * 1e6},
-                      {"dur", call.seconds * 1e6},
-                      {"args", {{"schedule", call.schedule}}}});
-  }
-  const std::string text = nlohmann::json{{"traceEvents", events}, {"displayTimeUnit", "ns"}}.dump(1) + "\n";
-  const std::span<const std::byte> parts[] = {std::as_bytes(std::span(text))};
-  return write_file(file, parts);
-}
-
-Expected<Session> make_session(const RunOptions& options, const Graph& graph) {
+Expected<Session> make_session(const RunOptions& options, const Graph& graph, Trace* trace) {
   CompileOptions compiling = CompileOptions::from_flags();
-  if (!options.backend.empty()) compiling.backend = LUMEN_TRY(parse_backend("--backend", options.backend));
-  if (!options.fusion.empty()) compiling.fusion = LUMEN_TRY(parse_fusion(options.fusion));
+  FusionLog log(options.fusion);
+  LUMEN_TRY(log.set(compiling));
+  compiling.trace = trace;
+  if (!options.backend.empty()) LUMEN_TRY(compiling.set_backend(options.backend));
   return compile(graph, compiling);
 }
 
@@ -171,6 +148,7 @@ Expected<Session> make_session(const RunOptions& options, const Graph& graph) {
 
 Expected<int> run_graph(const RunOptions& options) {
   // Everything that can be wrong with the arguments is found before anything runs or is written.
+  TraceFile trace(options.trace);
   std::optional<Session> session;
   std::shared_ptr<const Graph> graph;
   if (is_program_file(options.file)) {
@@ -185,14 +163,16 @@ Expected<int> run_graph(const RunOptions& options) {
   NamedTensors inputs = LUMEN_TRY(read_inputs(*graph, options));
   const DimValues dims = LUMEN_TRY(choose_dims(*graph, options, inputs));
   LUMEN_TRY(add_random_inputs(*graph, options, dims, inputs));
-  std::optional<BackendKind> other;
-  if (!options.compare.empty()) other = LUMEN_TRY(parse_backend("--compare", options.compare));
-  if (!session) session = LUMEN_TRY(make_session(options, *graph));
+  std::optional<CompileOptions> other;
+  if (!options.compare.empty()) {
+    other = CompileOptions::from_flags();
+    LUMEN_TRY(other->set_backend(options.compare));
+  }
+  if (!session) session = LUMEN_TRY(make_session(options, *graph, trace.trace()));
 
   set_all(*session, *graph, dims, inputs);
-  if (!options.trace.empty()) session->set_profiling(true);
+  session->set_trace(trace.trace());
   session->execute();
-  if (!options.trace.empty()) LUMEN_TRY(write_trace(*session, options.trace));
   LUMEN_TRY(write_outputs(*session, *graph, options, output_files));
   if (other) expected = outputs_by(*other, *graph, dims, inputs);
   if (!expected.empty()) return print_difference(*session, expected, options);

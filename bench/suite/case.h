@@ -47,6 +47,8 @@ int64_t count_bytes(const TensorType& type);
 std::vector<Case> micro_cases();
 // What models are made of.
 std::vector<Case> pattern_cases();
+// The same at sizes that keep a GPU busy.
+std::vector<Case> large_pattern_cases();
 
 struct CaseChoice {
   std::string only = {};   // a regular expression searched in names; empty for all

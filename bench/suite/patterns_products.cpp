@@ -68,4 +68,12 @@ void add_products(std::vector<Case>& cases) {
   cases.push_back(conv_case(kConvs[0], bf16));
 }
 
+void add_large_products(std::vector<Case>& cases) {
+  for (const DType dtype : {bf16, f16}) {
+    for (const int64_t n : {4096, 8192}) cases.push_back(matmul_case(n, n, n, dtype));
+  }
+  cases.push_back(matmul_case(4096, 4096, 4096, f32));
+  for (const DType dtype : {f32, bf16}) cases.push_back(gemv_case(16384, 16384, dtype));
+}
+
 }  // namespace lumen::bench

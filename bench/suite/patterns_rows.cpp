@@ -94,4 +94,10 @@ void add_rows(std::vector<Case>& cases) {
   cases.push_back(rows_case(kFamilies[0], kSmall[1], f16));
 }
 
+void add_large_rows(std::vector<Case>& cases) {
+  for (const Family& family : kFamilies) {
+    for (const DType dtype : {f32, bf16}) cases.push_back(rows_case(family, {8192, 8192}, dtype));
+  }
+}
+
 }  // namespace lumen::bench

@@ -96,6 +96,20 @@ void add_transformers(std::vector<Case>& cases) {
   }
 }
 
+void add_large_attention(std::vector<Case>& cases) {
+  cases.push_back(attention_case({32, 4096, 4096, 128, true}, bf16));
+  cases.push_back(attention_case({32, 4096, 4096, 128, false}, bf16));
+  cases.push_back(attention_case({32, 1, 32768, 128, false}, bf16));
+}
+
+std::vector<Case> large_pattern_cases() {
+  std::vector<Case> cases;
+  add_large_products(cases);
+  add_large_rows(cases);
+  add_large_attention(cases);
+  return cases;
+}
+
 std::vector<Case> pattern_cases() {
   std::vector<Case> cases;
   add_products(cases);

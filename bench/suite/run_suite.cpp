@@ -22,8 +22,9 @@ struct Entrant {
   int64_t runs = 1;
   std::vector<double> times;
 
-  Expected<void> prepare(const Case& c, const RunPlan& plan) {
-    subject = LUMEN_TRY(Subject::make(c, true));
+  Expected<void> prepare(const Case& c, const RunPlan& plan, const CompileOptions& options) {
+    const TraceScope scope(options.trace, c.name(), "case");
+    subject = LUMEN_TRY(Subject::make(c, true, options));
     runs = LUMEN_TRY(subject->runs_in(plan.trial_seconds));
     return {};
   }
@@ -35,7 +36,7 @@ struct Entrant {
 
 }  // namespace
 
-std::vector<Result> run_suite(std::span<const Case> cases, const RunPlan& plan) {
+std::vector<Result> run_suite(std::span<const Case> cases, const RunPlan& plan, const CompileOptions& options) {
   std::vector<Result> results;
   std::vector<Entrant> entrants(cases.size());
   const auto note = [&](size_t k, const Expected<void>& done) {
@@ -47,7 +48,7 @@ std::vector<Result> run_suite(std::span<const Case> cases, const RunPlan& plan) 
   for (size_t k = 0; k < cases.size(); ++k) {
     progress.set_stage("compile " + cases[k].name());
     results.push_back(result_for(cases[k]));
-    note(k, entrants[k].prepare(cases[k], plan));
+    note(k, entrants[k].prepare(cases[k], plan, options));
     if (entrants[k].subject) results[k].compile = entrants[k].subject->compile_facts();
     progress.advance();
   }
@@ -58,6 +59,10 @@ std::vector<Result> run_suite(std::span<const Case> cases, const RunPlan& plan) 
       if (entrants[k].subject) note(k, entrants[k].trial());
       timing.advance();
     }
+  }
+  for (size_t k = 0; options.trace != nullptr && k < cases.size(); ++k) {
+    const TraceScope scope(options.trace, cases[k].name(), "case");
+    if (entrants[k].subject) note(k, entrants[k].subject->run_traced(*options.trace));
   }
   for (size_t k = 0; k < cases.size(); ++k) {
     if (entrants[k].subject) results[k].time = summarise(entrants[k].times);

@@ -16,6 +16,15 @@ struct RunPlan {
 
 // One result for each case; a case that does not compile or run has its problem instead of a time. The trials of all
 // cases take turns, so that what disturbs the machine for a while disturbs none of them alone.
-std::vector<Result> run_suite(std::span<const Case> cases, const RunPlan& plan);
+// The options' trace, where there is one, gets the compilations, and after all trials one more run of each case.
+std::vector<Result> run_suite(std::span<const Case> cases, const RunPlan& plan,
+                              const CompileOptions& options = CompileOptions::from_flags());
+
+// What the GPU of the options does at most, by programs that do nothing else: elements copied, matrices multiplied.
+struct GpuLimits {
+  std::string hardware;
+  Limits limits;
+};
+Expected<GpuLimits> measure_gpu(const CompileOptions& options);
 
 }  // namespace lumen::bench

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "lumen/compile.h"
-
 namespace lumen::bench {
 
 namespace {
@@ -34,19 +32,22 @@ std::vector<int64_t> constant_dims(const Shape& shape) {
 
 }  // namespace
 
-Expected<Subject> Subject::make(const Case& c, bool twice) try {
+Expected<Subject> Subject::make(const Case& c, bool twice, CompileOptions options) try {
   Subject subject;
   const std::shared_ptr<Graph> graph = c.graph();
   auto start = Clock::now();
-  Compiled compiled = compile_for_cpu(*graph);
+  Compiled compiled = compile_program(*graph, options);
   const Program& program = compiled.variants[0].binary.program;
   subject.facts_ = {seconds_since(start), compiled.report.measured, 0, static_cast<int64_t>(program.kernels.size()),
                     static_cast<int64_t>(program.calls.size())};
   if (twice) {
+    options.fusion_log = nullptr;
     start = Clock::now();
-    compiled = compile_for_cpu(*graph);
+    compiled = compile_program(*graph, options);
     subject.facts_.again_seconds = seconds_since(start);
   }
+  subject.hardware_ = compiled.device->fingerprint();
+  subject.on_gpu_ = compiled.device->target().cuda;
   subject.session_ = std::make_unique<Session>(make_session(std::move(compiled)));
   for (const NodeId id : subject.graph().inputs()) {
     const Input& input = subject.graph()[id].as<Input>();
@@ -70,11 +71,21 @@ Expected<void> Subject::run() try {
   return problem.diag();
 }
 
-Expected<double> Subject::time(int64_t runs) {
+Expected<void> Subject::run_traced(Trace& trace) {
+  session_->set_trace(&trace);
+  Expected<void> done = run();
+  session_->set_trace(nullptr);
+  return done;
+}
+
+Expected<double> Subject::time(int64_t runs) try {
+  if (on_gpu_) return session_->time(runs);
   LUMEN_TRY(run());
   const auto start = Clock::now();
   for (int64_t k = 0; k < runs; ++k) LUMEN_TRY(run());
   return seconds_since(start) / static_cast<double>(runs);
+} catch (const Error& problem) {
+  return problem.diag();
 }
 
 Expected<int64_t> Subject::runs_in(double seconds) {

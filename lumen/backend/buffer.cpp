@@ -1,15 +1,54 @@
 #include "lumen/backend/buffer.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 
 namespace lumen {
 
-Buffer::Buffer(int64_t bytes) : bytes_(bytes) {
-  const size_t rounded = (static_cast<size_t>(bytes) / kAlign + 1) * kAlign;
-  data_.reset(static_cast<std::byte*>(std::aligned_alloc(kAlign, rounded)));
-  if (data_ == nullptr) throw std::bad_alloc();
-  std::memset(data_.get(), 0, rounded);
+namespace {
+
+class HostMemory : public Memory {
+ public:
+  bool is_host() const override { return true; }
+  Expected<std::byte*> allocate(int64_t bytes) override {
+    const size_t rounded = (static_cast<size_t>(bytes) / Buffer::kAlign + 1) * Buffer::kAlign;
+    auto* const data = static_cast<std::byte*>(std::aligned_alloc(Buffer::kAlign, rounded));
+    if (data == nullptr) throw std::bad_alloc();
+    std::memset(data, 0, rounded);
+    return data;
+  }
+  void release(std::byte* data) override { std::free(data); }
+  Expected<void> write(void* there, const void* here, int64_t bytes) override {
+    std::memcpy(there, here, static_cast<size_t>(bytes));
+    return {};
+  }
+  Expected<void> read(void* here, const void* there, int64_t bytes) override { return write(here, there, bytes); }
+  Expected<void> repeat(void* there, int64_t period, int64_t bytes) override {
+    auto* const data = static_cast<std::byte*>(there);
+    for (int64_t done = period; done > 0 && done < bytes; done *= 2) {
+      std::memcpy(data + done, data, static_cast<size_t>(std::min(done, bytes - done)));
+    }
+    return {};
+  }
+};
+
+}  // namespace
+
+const std::shared_ptr<Memory>& host_memory() {
+  static const std::shared_ptr<Memory> memory = std::make_shared<HostMemory>();
+  return memory;
 }
+
+Expected<Buffer> Buffer::make(std::shared_ptr<Memory> memory, int64_t bytes) {
+  Buffer buffer;
+  std::byte* const data = LUMEN_TRY(memory->allocate(bytes));
+  buffer.data_ = std::unique_ptr<std::byte, Release>(data, Release{std::move(memory)});
+  buffer.bytes_ = bytes;
+  return buffer;
+}
+
+Buffer::Buffer(int64_t bytes) : Buffer(std::move(make(host_memory(), bytes)).value()) {}
 
 }  // namespace lumen

@@ -1,10 +1,7 @@
-// Buffer: bytes at an address that suits every vector instruction and page-sized copies.
+// Buffer: bytes at an address that suits every vector instruction and page-sized copies, in some Memory.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <memory>
+#include "lumen/backend/memory.h"
 
 namespace lumen {
 
@@ -13,17 +10,20 @@ class Buffer {
   static constexpr size_t kAlign = 64;
 
   Buffer() = default;
-  // Zeros; room for one element of any dtype even when `bytes` is 0.
+  // Zeros, on the host.
   explicit Buffer(int64_t bytes);
+  // Zeros.
+  static Expected<Buffer> make(std::shared_ptr<Memory> memory, int64_t bytes);
 
   std::byte* data() const { return data_.get(); }
   int64_t bytes() const { return bytes_; }
 
  private:
-  struct Free {
-    void operator()(std::byte* data) const { std::free(data); }
+  struct Release {
+    std::shared_ptr<Memory> memory;
+    void operator()(std::byte* data) const { memory->release(data); }
   };
-  std::unique_ptr<std::byte, Free> data_;
+  std::unique_ptr<std::byte, Release> data_;
   int64_t bytes_ = 0;
 };
 

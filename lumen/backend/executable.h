@@ -2,18 +2,31 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
+#include <thread>
+#include <vector>
 
-#include "lumen/base/expected.h"
+#include "lumen/backend/memory.h"
+#include "lumen/kernel/work.h"
 
 namespace lumen {
 
+// What one thread did of a call.
+struct ShareTime {
+  std::thread::id thread;
+  double start = 0;  // of seconds_now()
+  double seconds = 0;
+};
+
 struct CallTime {
   std::string name;      // what the kernel computes
-  std::string schedule;  // and how
-  double start = 0;      // seconds, of a steady clock
+  std::string schedule;  // and how; empty: interpreted
+  Work work = {};        // at the sizes of the run
+  double start = 0;      // of seconds_now(), by the thread that runs the program
   double seconds = 0;
+  std::vector<ShareTime> shares = {};  // empty when that thread did all of it
 };
 
 class Executable {
@@ -24,14 +37,26 @@ class Executable {
   virtual Expected<void> prepare(std::span<const int64_t> dims) = 0;
   // After prepare: whether an output may have the buffer of the state that it updates.
   virtual bool in_place(size_t /*output*/) const { return false; }
+  // Where its tensors live.
+  virtual const std::shared_ptr<Memory>& memory() const { return host_memory(); }
   // One run, after prepare. Tensors are as they are stored (dtype.h), in the order of the graph's inputs and outputs;
   // outputs have room for one element at least and overlap nothing else. After an error they hold anything.
   virtual Expected<void> run(std::span<const void* const> inputs, std::span<void* const> outputs) = 0;
+
+  // After run: a copy on the host of an output that lies elsewhere, where there is one; until the next run.
+  virtual const std::byte* fetched(size_t /*output*/) const { return nullptr; }
+  // Seconds that a run takes: of `runs` in a row, on average.
+  virtual Expected<double> time(std::span<const void* const> inputs, std::span<void* const> outputs, int64_t runs);
 
   // While on, every run notes when each of its kernels ran.
   virtual void set_profiling(bool) {}
   // Of the last run with profiling on; empty where there are no kernels.
   virtual std::span<const CallTime> profile() const { return {}; }
 };
+
+// One run with tensors on the host, wherever the Executable has its own. Sizes are in bytes.
+Expected<void> run_from_host(Executable& executable, std::span<const void* const> inputs,
+                             std::span<const int64_t> input_bytes, std::span<void* const> outputs,
+                             std::span<const int64_t> output_bytes);
 
 }  // namespace lumen

@@ -75,6 +75,12 @@ FileWriter::~FileWriter() {
 }
 
 Expected<FileWriter> FileWriter::create(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+    const int device = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (device < 0) return failed("write", path);
+    return FileWriter(path, "", device);
+  }
   std::string temporary;
   int fd = -1;
   for (int k = 0; fd < 0 && (k == 0 || errno == EEXIST); ++k) {
@@ -97,6 +103,7 @@ Expected<void> FileWriter::write(std::span<const std::byte> bytes) {
 
 Expected<void> FileWriter::commit() {
   if (::close(std::exchange(fd_, -1)) != 0) return failed("write", path_);
+  if (temporary_.empty()) return {};
   if (std::rename(temporary_.c_str(), path_.c_str()) != 0) return failed("replace", path_);
   temporary_.clear();
   return {};

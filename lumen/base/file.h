@@ -25,7 +25,8 @@ class MappedFile {
 };
 
 // A file that is written piece by piece and appears, or replaces the one of that name, when all of it is there: until
-// `commit` has succeeded everything goes to a new file beside it, which is removed if that never happens.
+// `commit` has succeeded everything goes to a new file beside it, which is removed if that never happens. What is no
+// file (a pipe, a device) is written to as it is.
 class FileWriter {
  public:
   static Expected<FileWriter> create(const std::string& path);
@@ -38,7 +39,7 @@ class FileWriter {
  private:
   FileWriter(std::string path, std::string temporary, int fd);
   std::string path_;
-  std::string temporary_;  // empty when nothing is to be removed
+  std::string temporary_;  // empty when nothing is to be removed or renamed
   int fd_;
 };
 

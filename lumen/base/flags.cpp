@@ -56,11 +56,13 @@ constexpr FlagDef choice_flag(std::string_view name, std::string Flags::*member,
   return {name, member, 0, 0, {}, {}, doc, words};
 }
 
-constexpr std::string_view kBackends[] = {"cpu", "reference"};
+constexpr std::string_view kBackends[] = {"cpu", "cuda", "reference"};
 constexpr std::string_view kFusions[] = {"profile", "always", "never"};
 
 constexpr FlagDef kFlags[] = {
     choice_flag("LUMEN_BACKEND", &Flags::backend, kBackends, "What a graph is compiled for."),
+    text_flag("LUMEN_BLAS", &Flags::blas, "a library, or `none`", "`libopenblas.so.0`, where there is one",
+              "OpenBLAS, whose products of matrices compete with the kernels of the CPU backend."),
     text_flag("LUMEN_CACHE", &Flags::cache, "a folder, or `none`", "`~/.cache/lumen`",
               "Where compiled kernels and measured times are kept between runs."),
     number_flag("LUMEN_CACHE_MB", &Flags::cache_mb, 1, 1 << 24,
@@ -69,8 +71,14 @@ constexpr FlagDef kFlags[] = {
               "The C compiler that makes the kernels of the CPU backend."),
     number_flag("LUMEN_DEBUG", &Flags::debug, 0, 4,
                 "How much is logged to stderr: 0 warnings, 1 stages, 2 decisions, 3 programs, 4 everything."),
+    text_flag("LUMEN_DUMP", &Flags::dump, "a folder", "nothing is written",
+              "Where every stage of a compilation writes what it decided, in a folder for each graph."),
     choice_flag("LUMEN_FUSION", &Flags::fusion, kFusions,
                 "What is made one kernel: what is faster so, all that can be, or nothing."),
+    text_flag("LUMEN_FUSION_PROFILE", &Flags::fusion_profile, "a file", "what is faster is measured",
+              "Times of fused and unfused patterns, by `lumen fusion profile` on this machine: they decide."),
+    text_flag("LUMEN_OVERRIDE", &Flags::overrides, "a folder", "nothing is read",
+              "Where stages read what to do instead: files as LUMEN_DUMP writes them, edited."),
     text_flag("LUMEN_RULES", &Flags::rules, "a folder", "the built-in rules",
               "Where the rewrite rules, *.egg, are read from."),
     number_flag("LUMEN_SEED", &Flags::seed, 0, INT64_MAX, "Seed of the random inputs that `lumen run` makes."),
@@ -121,6 +129,7 @@ Expected<Flags> parse_flags(std::span<const std::string> environment) {
     if (equals == std::string_view::npos) continue;
     if (entry.starts_with("HOME=")) flags.home = entry.substr(equals + 1);
     if (entry.starts_with("PATH=")) flags.path = entry.substr(equals + 1);
+    if (entry.starts_with("CUDA_HOME=")) flags.cuda_home = entry.substr(equals + 1);
     if (!entry.starts_with(kPrefix)) continue;
     LUMEN_TRY(set_flag(flags, entry.substr(0, equals), entry.substr(equals + 1)));
   }

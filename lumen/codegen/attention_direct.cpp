@@ -213,7 +213,7 @@ class DirectPrinter {
         "    for (int64_t c = 0; c < {F}; ++c) all[c] = 0;\n"
         "    for (int64_t p = 0; p < {parts}; ++p) {{\n"
         "      const float* const part = parts + p * {size};\n"
-        "      const float scale = {f}_exp2((part[r] - used) * {a:.9g}f);\n"
+        "      const float scale = {f}_exp2((part[r] - used) * {a:.9e}f);\n"
         "      LUMEN_ELEMENTS(c, {L}) total[c] += scale * part[{rows} + r * {L} + c];\n"
         "      LUMEN_ELEMENTS(c, {F}) all[c] += scale * part[({L} + 1) * {rows} + r * {F} + c];\n    }}\n"
         "    fault |= {f}_store(in, out, dims, i0, r, all, m, total);\n"

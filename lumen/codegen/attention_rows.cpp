@@ -94,7 +94,7 @@ class WeighPrinter {
     writer_.line("const float before = *top, m = most[0] > before ? most[0] : before;");
     writer_.line("const float used = m == -lumen_inf_f32() ? 0.0f : m;");
     writer_.open("if (m > before)");
-    writer_.line(fmt::format("const float scale = {}_exp2((before - m) * {:.9g}f);", name_, form_.steepness));
+    writer_.line(fmt::format("const float scale = {}_exp2((before - m) * {:.9e}f);", name_, form_.steepness));
     writer_.line("*top = m;");
     writer_.line(fmt::format("LUMEN_ELEMENTS(l, {}) total[l] *= scale;", kTotals));
     writer_.line(fmt::format("LUMEN_ELEMENTS(c, {}) sums[c] *= scale;", plan_.sums));
@@ -137,7 +137,7 @@ class WeighPrinter {
   std::string exponent() {
     if (plan_.narrow && form_.scale && form_.at_most_one) {
       const double both = *form_.scale * form_.steepness;
-      return fmt::format("lumen_fma_f32(x, {:.9g}f, used * {:.9g}f)", both, -form_.steepness);
+      return fmt::format("lumen_fma_f32(x, {:.9e}f, used * {:.9e}f)", both, -form_.steepness);
     }
     const NodeId exponent = (*form_.graph)[form_.weights.node].operands[0];
     return writer_.value(exponent, form_.weights.at);
@@ -174,6 +174,15 @@ Expected<std::string> print_row_store(const Graph& body, const AttentionForm& fo
   writer.line("const int64_t i2 = j;");
   writer.line("const float x = sums[j] + lost;");
   writer.know(form.result.node, form.result.at, "x");
+  LUMEN_TRY(store_attention_outputs(writer, body, form));
+  writer.close();
+  if (!writer.problem().empty()) return error(writer.problem());
+  faults = writer.faults();
+  return fmt::format(fmt::runtime(kRow), name, "store") + ", const float* sums, float top, const float* totals) {\n" +
+         kernel_names(*form.graph) + "  int64_t fault = 0;\n" + writer.text() + "  return fault;\n}\n";
+}
+
+Expected<void> store_attention_outputs(ElementWriter& writer, const Graph& body, const AttentionForm& form) {
   for (size_t k = 0; k < body.outputs().size(); ++k) {
     const NodeId value = form.graph->outputs()[k].value;
     if ((*form.graph)[value].type.shape != (*form.graph)[form.result.node].type.shape) {
@@ -182,13 +191,9 @@ Expected<std::string> print_row_store(const Graph& body, const AttentionForm& fo
                                (*form.graph)[value].type.shape.str()));
     }
     const std::string element = writer.value(value, form.result.at);
-    writer.line(store_statement(body, k, writer.index(roles.result.flat_index(form.result.at)), element));
+    writer.line(store_statement(body, k, writer.index(form.second.result.flat_index(form.result.at)), element));
   }
-  writer.close();
-  if (!writer.problem().empty()) return error(writer.problem());
-  faults = writer.faults();
-  return fmt::format(fmt::runtime(kRow), name, "store") + ", const float* sums, float top, const float* totals) {\n" +
-         kernel_names(*form.graph) + "  int64_t fault = 0;\n" + writer.text() + "  return fault;\n}\n";
+  return {};
 }
 
 }  // namespace lumen

@@ -33,4 +33,7 @@ Expected<std::string> print_weigh(const AttentionForm& form, const std::string& 
 Expected<std::string> print_row_store(const Graph& body, const AttentionForm& form, const std::string& name,
                                       std::vector<std::string>& faults);
 
+// The statements that store the outputs at form.result.at, where what they are made of is known to the writer.
+Expected<void> store_attention_outputs(ElementWriter& writer, const Graph& body, const AttentionForm& form);
+
 }  // namespace lumen

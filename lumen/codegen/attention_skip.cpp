@@ -87,7 +87,7 @@ std::optional<Expr> largest(Expr e, Expr coordinate, Expr first, Expr last) {
 
 }  // namespace
 
-std::string print_excluded(const AttentionForm& form, const std::string& name) {
+std::string excluded_condition(const AttentionForm& form) {
   Conditions conditions(*form.graph);
   conditions.of_score(form.scores);
   const auto end = [](const char* variable) { return Expr::dim(variable, 0, INT64_MAX / 4); };
@@ -99,10 +99,14 @@ std::string print_excluded(const AttentionForm& form, const std::string& name) {
     if (!e) continue;
     text += fmt::format(" || {} < 0", print_c(*e).text);
   }
+  return text;
+}
+
+std::string print_excluded(const AttentionForm& form, const std::string& name) {
   return fmt::format(
       "static inline int {}_excluded(const void* const* in, void* const* out, const int64_t* dims, int64_t i0, "
       "int64_t m0, int64_t m1, int64_t k0, int64_t k1) {{\n{}  return {};\n}}\n",
-      name, kernel_names(*form.graph), text);
+      name, kernel_names(*form.graph), excluded_condition(form));
 }
 
 }  // namespace lumen

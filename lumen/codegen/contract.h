@@ -32,6 +32,10 @@ struct ContractSchedule {
   int64_t own = 0;         // 1: columns are packed for each block anew, a panel before it is used
   int64_t swap = 0;        // 1: the last dim of the result is a row
   int64_t wide = 0;        // 1: columns are multiplied as they were before they were rounded to a narrower float
+  // 1: columns are scales times small integers; each block of them is summed before it is scaled. 2: rows, which are
+  // bf16 or f16, are integers of 16 bits then, with one exponent for each block: an error of at most 2^-16 of the
+  // largest in it. A row with an infinity gives NaN.
+  int64_t blocks = 0;
 
   bool operator==(const ContractSchedule&) const = default;
   // "gemm mr=14 nr=32 kc=256 mc=112 nc=512"

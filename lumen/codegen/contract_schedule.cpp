@@ -4,6 +4,7 @@
 #include <array>
 
 #include "lumen/codegen/contract.h"
+#include "lumen/codegen/contract_skinny.h"
 #include "lumen/codegen/contract_types.h"
 #include "lumen/codegen/schedule_text.h"
 
@@ -16,15 +17,16 @@ constexpr MethodWords<ContractMethod, 4> kMethods = {std::pair{ContractMethod::g
                                                      std::pair{ContractMethod::dot, std::string_view("dot")},
                                                      std::pair{ContractMethod::sweep, std::string_view("sweep")}};
 
-constexpr SizeNames<ContractSchedule, 9> kSizes = {std::pair{std::string_view("mr"), &ContractSchedule::mr},
-                                                   std::pair{std::string_view("nr"), &ContractSchedule::nr},
-                                                   std::pair{std::string_view("kc"), &ContractSchedule::kc},
-                                                   std::pair{std::string_view("mc"), &ContractSchedule::mc},
-                                                   std::pair{std::string_view("nc"), &ContractSchedule::nc},
-                                                   std::pair{std::string_view("direct"), &ContractSchedule::direct},
-                                                   std::pair{std::string_view("own"), &ContractSchedule::own},
-                                                   std::pair{std::string_view("swap"), &ContractSchedule::swap},
-                                                   std::pair{std::string_view("wide"), &ContractSchedule::wide}};
+constexpr SizeNames<ContractSchedule, 10> kSizes = {std::pair{std::string_view("mr"), &ContractSchedule::mr},
+                                                    std::pair{std::string_view("nr"), &ContractSchedule::nr},
+                                                    std::pair{std::string_view("kc"), &ContractSchedule::kc},
+                                                    std::pair{std::string_view("mc"), &ContractSchedule::mc},
+                                                    std::pair{std::string_view("nc"), &ContractSchedule::nc},
+                                                    std::pair{std::string_view("direct"), &ContractSchedule::direct},
+                                                    std::pair{std::string_view("own"), &ContractSchedule::own},
+                                                    std::pair{std::string_view("swap"), &ContractSchedule::swap},
+                                                    std::pair{std::string_view("wide"), &ContractSchedule::wide},
+                                                    std::pair{std::string_view("blocks"), &ContractSchedule::blocks}};
 
 }  // namespace
 
@@ -103,7 +105,8 @@ void add_skinny(const ContractRoles& roles, std::vector<ContractSchedule>& sched
     s.nc = 32;
     const auto is_rounded = [&](NodeId factor) { return unrounded_factor(roles, factor).has_value(); };
     s.wide = std::ranges::any_of(roles.columns, is_rounded) ? 1 : 0;
-    if (s.wide == 1) {
+    s.blocks = best_blocks(roles, s);
+    if (s.blocks == 0 && s.wide == 1) {
       schedules.push_back(s);
       s.wide = 0;
     }
@@ -147,15 +150,18 @@ void add_direct(const Graph& body, const ContractRoles& roles, const Target& tar
   schedules.push_back(packed);
 }
 
-// One block has all rows: then packing columns for each block is packing them once, and they stay near.
+// One block has all rows: then packing columns for each block is packing them once, and they stay near. Rows are packed
+// once as well where a block sums all its products in one go.
 void add_own(const Graph& body, const ContractRoles& roles, const Target& target,
              std::vector<ContractSchedule>& schedules, ContractSchedule s) {
-  const std::optional<int64_t> rows = roles.extent(Role::row).constant();
-  constexpr int64_t kMostRows = 256;
-  if (!rows || *rows > kMostRows) return;
+  const int64_t rows = bounds(roles.extent(Role::row)).second;
+  constexpr int64_t kMostRows = 512, kInOneGo = 1024;
+  if (rows > kMostRows) return;
   s.own = 1;
-  s.mc = round_up(std::max<int64_t>(*rows, 1), s.mr);
+  s.mc = round_up(std::max<int64_t>(rows, 1), s.mr);
   s.nc = even_piece(roles.extent(Role::column), std::max<int64_t>(128 / s.nr, 1) * s.nr, s.nr);
+  const int64_t summed = bounds(roles.extent(Role::summed)).second;
+  if (summed <= kInOneGo) s.kc = round_up(std::max(summed, s.kc), s.method == ContractMethod::amx ? 64 : 1);
   for (int64_t direct = 1; direct >= 0; --direct) {
     s.direct = direct;
     if (print_contract(body, "k", s, target).ok()) schedules.push_back(s);

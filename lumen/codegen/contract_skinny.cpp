@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "lumen/codegen/contract_runs.h"
+#include "lumen/codegen/contract_scaled.h"
 #include "lumen/codegen/contract_store.h"
 #include "lumen/codegen/contract_types.h"
 #include "lumen/codegen/element.h"
@@ -11,6 +12,33 @@ namespace lumen {
 
 namespace {
 
+// What is multiplied with the rows.
+std::vector<FactorIn> skinny_columns(const ContractRoles& roles, const ContractSchedule& s) {
+  std::vector<FactorIn> columns;
+  for (const NodeId factor : roles.columns) {
+    columns.push_back({roles.graph, factor});
+    if (s.wide != 0) columns.back() = unrounded_factor(roles, factor).value_or(columns.back());
+  }
+  return columns;
+}
+
+// Nothing when a side is no scaled integers, or has other blocks than the first.
+std::optional<std::vector<ScaledRuns>> scaled_columns(const ContractRoles& roles, std::span<const FactorIn> columns) {
+  std::vector<ScaledRuns> scaled;
+  for (const FactorIn& factor : columns) {
+    const std::optional<ScaledRuns> runs = scaled_runs(roles, factor);
+    if (!runs || (!scaled.empty() && runs->block() != scaled[0].block())) return std::nullopt;
+    scaled.push_back(*runs);
+  }
+  return scaled;
+}
+
+Expected<void> check_blocks(const ContractRoles& roles, const ContractSchedule& s) {
+  if (s.blocks >= 0 && s.blocks <= best_blocks(roles, s)) return {};
+  return error(fmt::format("the schedule \"{}\" wants columns that are scaled integers{}", s.str(),
+                           s.blocks == 2 ? ", and rows that are bf16 or f16" : ""));
+}
+
 class SkinnyPrinter {
  public:
   SkinnyPrinter(const Graph& body, const ContractRoles& roles, std::string name, const ContractSchedule& schedule)
@@ -18,20 +46,19 @@ class SkinnyPrinter {
     rows_ = ceil_div(roles.extent(Role::row), s_.mr) * s_.mr;
     depth_ = roles.extent(Role::summed);
     const std::optional<PlainFactor> plain = held_factor(roles, roles.rows, Role::row, false).plain;
-    const bool whole = rows_ == roles.extent(Role::row);
-    if (plain && whole && (plain->summed == Expr(1) || plain->summed == Expr(0))) plain_ = plain;
-    for (const NodeId factor : roles.columns) {
-      columns_.push_back({roles.graph, factor});
-      if (s_.wide != 0) columns_.back() = unrounded_factor(roles, factor).value_or(columns_.back());
-    }
+    const bool whole = rows_ == roles.extent(Role::row) && !is_fixed();
+    if (plain && whole && (plain->summed == Expr(1) || (plain->summed == Expr(0) && s_.blocks == 0))) plain_ = plain;
+    columns_ = skinny_columns(roles, s_);
+    if (s_.blocks != 0) scaled_ = scaled_columns(roles, columns_).value();
   }
 
   Expected<KernelText> print() {
     KernelText kernel;
+    if (s_.blocks != 0) kernel.text += scaled_words(name_, block(), is_fixed());
     if (!plain_) {
       kernel.text += LUMEN_TRY(rows_step(kernel.faults));
       kernel.steps.push_back({name_ + "_rows", roles_.extent(Role::batch) * rows_});
-      kernel.scratch = roles_.extent(Role::batch) * rows_ * depth_ * types_.sum_bytes;
+      kernel.scratch = roles_.extent(Role::batch) * rows_ * row_size() * (is_fixed() ? 2 : types_.sum_bytes);
     }
     for (size_t side = 0; side < roles_.columns.size(); ++side) {
       kernel.text += LUMEN_TRY(part(side, at_once(), kernel.faults));
@@ -48,6 +75,13 @@ class SkinnyPrinter {
   bool dots() const { return s_.method == ContractMethod::dot; }
   // Columns of a dot, summed coordinates of a sweep.
   int64_t at_once() const { return dots() ? s_.nr : s_.kc; }
+  bool is_fixed() const { return s_.blocks == 2; }
+  // Elements with a scale in common.
+  int64_t block() const { return scaled_[0].block(); }
+  // What the rows' elements are in scratch, and how many a row has there: with a float of scale for each block, when
+  // they are integers.
+  std::string_view row_type() const { return is_fixed() ? "int16_t" : std::string_view(types_.sum); }
+  Expr row_size() const { return is_fixed() ? depth_ + depth_ / block() * 2 : depth_; }
 
   // The rows, computed: each along the summed axis, as many as tiles have.
   Expected<std::string> rows_step(std::vector<std::string>& faults) const {
@@ -57,16 +91,32 @@ class SkinnyPrinter {
     std::string text = kernel_head(body_, name_ + "_rows");
     text += fmt::format(
         "  LUMEN_ROWS(row) {{\n"
-        "    {T}* LUMEN_RESTRICT const x = ({T}*)out[{scratch}] + row * {K};\n"
+        "    {T}* LUMEN_RESTRICT const x = ({T}*)out[{scratch}] + row * {size};\n"
         "    const int64_t i0 = row / {R}, i1 = row % {R};\n"
-        "    LUMEN_ELEMENTS(i3, i1 < {M} ? {K} : 0) {{\n{text}      x[i3] = ({T}){value};\n    }}\n"
-        "    for (int64_t k = i1 < {M} ? {K} : 0; k < {K}; ++k) x[k] = 0;\n  }}\n",
-        fmt::arg("T", types_.sum), fmt::arg("scratch", body_.outputs().size()), fmt::arg("K", number(depth_)),
-        fmt::arg("R", number(rows_)), fmt::arg("M", number(roles_.extent(Role::row))), fmt::arg("text", writer.text()),
-        fmt::arg("value", value));
+        "    {elements}"
+        "    for (int64_t k = i1 < {M} ? {size} : 0; k < {size}; ++k) x[k] = 0;\n  }}\n",
+        fmt::arg("T", row_type()), fmt::arg("scratch", body_.outputs().size()), fmt::arg("size", number(row_size())),
+        fmt::arg("R", number(rows_)), fmt::arg("M", number(roles_.extent(Role::row))),
+        fmt::arg("elements", row_elements(writer.text(), value)));
     text += "  return " + fault_number(faults.size()) + ";\n}\n";
     faults.insert(faults.end(), writer.faults().begin(), writer.faults().end());
     return text;
+  }
+
+  std::string row_elements(const std::string& element, const std::string& value) const {
+    const std::string K = number(depth_), M = number(roles_.extent(Role::row));
+    if (!is_fixed()) {
+      return fmt::format("LUMEN_ELEMENTS(i3, i1 < {} ? {} : 0) {{\n{}      x[i3] = ({}){};\n    }}\n", M, K, element,
+                         row_type(), value);
+    }
+    return fmt::format(
+        "float block[{B}] __attribute__((aligned(64)));\n"
+        "    for (int64_t k = 0; i1 < {M} && k < {K}; k += {B}) {{\n"
+        "      LUMEN_ELEMENTS(l, {B}) {{\n        const int64_t i3 = k + l;\n{text}      block[l] = {value};\n      "
+        "}}\n"
+        "      {name}_fix(block, x + k, (float*)(x + {K}) + k / {B});\n    }}\n",
+        fmt::arg("B", block()), fmt::arg("M", M), fmt::arg("K", K), fmt::arg("text", element), fmt::arg("value", value),
+        fmt::arg("name", name_));
   }
 
   std::string part_name(size_t side, int64_t count) const { return fmt::format("{}_{}_{}", name_, side, count); }
@@ -79,10 +129,12 @@ class SkinnyPrinter {
   // The sums of a few columns, or what a few summed coordinates add to all columns of a block.
   Expected<std::string> part(size_t side, int64_t count, std::vector<std::string>& faults) const {
     const std::optional<SummedRuns> runs =
-        dots() ? summed_runs(roles_, *columns_[side].graph, columns_[side].node) : std::nullopt;
+        dots() && s_.blocks == 0 ? summed_runs(roles_, *columns_[side].graph, columns_[side].node) : std::nullopt;
     std::vector<std::string> messages;
     std::string loops;
-    if (runs) {
+    if (s_.blocks != 0) {
+      loops = LUMEN_TRY(blocks_loop(side, count, messages));
+    } else if (runs) {
       loops = LUMEN_TRY(runs_loop(side, count, *runs, messages));
     } else {
       ElementWriter writer(*columns_[side].graph, 6);
@@ -93,9 +145,9 @@ class SkinnyPrinter {
     }
     std::string text = fmt::format(
         "static int64_t {0}(const void* const* in, void* const* out, const int64_t* dims, const {1}* LUMEN_RESTRICT x, "
-        "int64_t step, int64_t i0, int64_t c, int64_t k, int64_t columns, {1}* LUMEN_RESTRICT t) {{\n{2}"
+        "int64_t step, int64_t i0, int64_t c, int64_t k, int64_t columns, {2}* LUMEN_RESTRICT t) {{\n{3}"
         "  int64_t fault = 0;\n",
-        part_name(side, count), types_.sum, kernel_names(body_));
+        part_name(side, count), row_type(), types_.sum, kernel_names(body_));
     text += loops + "  return " + fault_number(faults.size()) + ";\n}\n";
     faults.insert(faults.end(), messages.begin(), messages.end());
     return text;
@@ -150,6 +202,54 @@ class SkinnyPrinter {
                        terms, stores);
   }
 
+  // The integers of a turn's column as bytes, and what they add to the sums of each row.
+  Expected<std::string> scaled_turn(size_t side, int64_t column, std::vector<std::string>& messages) const {
+    const ScaledRuns& runs = scaled_[side];
+    ElementWriter writer(*columns_[side].graph, 6, messages);
+    writer.line(fmt::format("int8_t q[{}] __attribute__((aligned(64)));", runs.turn_length()));
+    std::string dots;
+    for (size_t turn = 0; turn < runs.turns.size(); ++turn) {
+      const ScaledRun& run = runs.turns[turn];
+      const int64_t first = static_cast<int64_t>(turn) * runs.length;
+      writer.open_loop(fmt::format("LUMEN_FOLD(i5, {}, {})", runs.length, runs.faults ? "reduction(| : fault)" : ""),
+                       Expr::index(5, runs.length), false);
+      const std::string scale = writer.value(run.scale.node, run.scale.at);  // before the loop
+      const std::string integer = writer.value(run.integer.node, run.integer.at);
+      writer.line(fmt::format("q[{} + i5] = (int8_t)({} + {});", first, integer, run.offset));
+      writer.close();
+      if (runs.one_scale && turn + 1 < runs.turns.size()) continue;
+      for (int64_t r = 0; r < s_.mr; ++r) {
+        dots += block_dots(r, column, runs.one_scale ? 0 : first, runs.turn_length(), scale);
+      }
+    }
+    if (!writer.problem().empty()) return error(writer.problem());
+    messages = writer.faults();
+    return fmt::format("    {{\n      const int64_t i2 = c + {};\n{}{}    }}\n", column, writer.text(), dots);
+  }
+
+  std::string block_dots(int64_t row, int64_t column, int64_t first, int64_t turn, const std::string& scale) const {
+    const std::string k = fmt::format("i4 * {} + {}", turn, first), x = fmt::format("x + {} * step", row);
+    const std::string by =
+        is_fixed() ? fmt::format("{} * ((const float*)({} + {}))[({}) / {}]", scale, x, number(depth_), k, block())
+                   : scale;
+    return fmt::format("      s{0}_{1} = {2}_dots(s{0}_{1}, q + {3}, {4} + {5}, {6});\n", row, column, name_, first, x,
+                       k, by);
+  }
+
+  Expected<std::string> blocks_loop(size_t side, int64_t count, std::vector<std::string>& messages) const {
+    std::string terms, sums, stores;
+    for (int64_t j = 0; j < count; ++j) {
+      terms += LUMEN_TRY(scaled_turn(side, j, messages));
+      for (int64_t r = 0; r < s_.mr; ++r) {
+        sums += fmt::format("  {}_sums s{}_{} = {{0}};\n", name_, r, j);
+        stores += fmt::format("  t[{0}] = 0;\n  for (int l = 0; l < {1}; ++l) t[{0}] += s{2}_{3}[l];\n", r * s_.nc + j,
+                              scaled_lanes(is_fixed()), r, j);
+      }
+    }
+    return fmt::format("{}  for (int64_t i4 = 0; i4 < {} / {}; ++i4) {{\n{}  }}\n{}", sums, number(depth_),
+                       scaled_[side].turn_length(), terms, stores);
+  }
+
   std::string sweep_loop(int64_t count, const std::string& element, const std::string& value) const {
     std::string factors, terms, sums;
     for (int64_t r = 0; r < s_.mr; ++r) {
@@ -183,14 +283,14 @@ class SkinnyPrinter {
         "    const int64_t columns = {N} - c0 < {nc} ? {N} - c0 : {nc};\n"
         "    for (int64_t m = 0; m < {M}; m += {mr}) {{\n"
         "      const int64_t i1 = m, i3 = 0, step = {step};\n"
-        "      const {T}* const x = (const {T}*){x};\n",
-        fmt::arg("T", types_.sum), fmt::arg("sides", roles_.columns.size()), fmt::arg("size", s_.mr * s_.nc),
-        fmt::arg("blocks", number(blocks)), fmt::arg("nc", s_.nc), fmt::arg("N", number(roles_.extent(Role::column))),
-        fmt::arg("M", number(roles_.extent(Role::row))), fmt::arg("mr", s_.mr),
-        fmt::arg("step", number(plain_ ? plain_->lane : depth_)),
+        "      const {X}* const x = (const {X}*){x};\n",
+        fmt::arg("T", types_.sum), fmt::arg("X", row_type()), fmt::arg("sides", roles_.columns.size()),
+        fmt::arg("size", s_.mr * s_.nc), fmt::arg("blocks", number(blocks)), fmt::arg("nc", s_.nc),
+        fmt::arg("N", number(roles_.extent(Role::column))), fmt::arg("M", number(roles_.extent(Role::row))),
+        fmt::arg("mr", s_.mr), fmt::arg("step", number(plain_ ? plain_->lane : row_size())),
         fmt::arg("x", plain_ ? fmt::format("(a{} + {})", plain_->input, print_c(plain_->index).text)
                              : fmt::format("out[{}] + (i0 * {} + m) * {}", body_.outputs().size(), number(rows_),
-                                           number(depth_))));
+                                           number(row_size()))));
     std::string tiles;
     for (size_t side = 0; side < roles_.columns.size(); ++side) {
       text += parts(side);
@@ -233,9 +333,17 @@ class SkinnyPrinter {
   Expr depth_;                        // of the sums
   std::optional<PlainFactor> plain_;  // the rows, when they are read where they lie
   std::vector<FactorIn> columns_;
+  std::vector<ScaledRuns> scaled_;  // of the columns, when the schedule has blocks
 };
 
 }  // namespace
+
+int64_t best_blocks(const ContractRoles& roles, const ContractSchedule& schedule) {
+  const bool dots = schedule.method == ContractMethod::dot && roles.dtype == f32;
+  if (!dots || !scaled_columns(roles, skinny_columns(roles, schedule))) return 0;
+  const std::optional<NarrowFactor> rows = narrow_factor(roles, roles.rows);
+  return rows && is_float(rows->dtype) ? 2 : 1;
+}
 
 Expected<KernelText> print_skinny(const Graph& body, const ContractRoles& roles, const std::string& name,
                                   const ContractSchedule& schedule) {
@@ -244,6 +352,7 @@ Expected<KernelText> print_skinny(const Graph& body, const ContractRoles& roles,
   if (!sized || schedule.mr * schedule.nc > (1 << 16) || schedule.mr * at_once > 128) {
     return error(fmt::format("the schedule \"{}\" is not one of a product with few rows", schedule.str()));
   }
+  if (schedule.blocks != 0) LUMEN_TRY(check_blocks(roles, schedule));
   return SkinnyPrinter(body, roles, name, schedule).print();
 }
 

@@ -12,4 +12,7 @@ namespace lumen {
 Expected<KernelText> print_skinny(const Graph& body, const ContractRoles& roles, const std::string& name,
                                   const ContractSchedule& schedule);
 
+// The best `blocks` of a dot with these roles and the schedule's `wide`: 0 when columns are no scaled integers.
+int64_t best_blocks(const ContractRoles& roles, const ContractSchedule& schedule);
+
 }  // namespace lumen

@@ -10,12 +10,13 @@ namespace lumen {
 
 namespace {
 
-bool is_narrow(DType dtype) { return dtype == bf16 || dtype == i8 || dtype == u8; }
+bool is_half(DType dtype) { return dtype == bf16 || dtype == f16; }
+bool is_narrow(DType dtype) { return is_half(dtype) || dtype == i8 || dtype == u8; }
 
-// Whether sums of products of `from`, widened to `to`, are what the matrix unit gives.
+// Whether sums of products of `from`, widened to `to`, are what a matrix unit gives.
 bool widens(DType from, DType to) {
   if (from == to) return is_narrow(from);  // a sum is wrapped or rounded when it is put away
-  return (from == bf16 && to == f32) || ((from == i8 || from == u8) && to == i32);
+  return (is_half(from) && to == f32) || ((from == i8 || from == u8) && to == i32);
 }
 
 Input with_dtype(Input input, DType dtype) {
@@ -23,10 +24,12 @@ Input with_dtype(Input input, DType dtype) {
   return input;
 }
 
-// The views of a factor over an input of bf16, as views of its bits: a load and a store would round each element.
+// The views of a factor over an input of bf16 or f16, as views of its bits: a load and a store would round each
+// element.
 class BitsBuilder {
  public:
-  BitsBuilder(const ContractRoles& roles, NodeId source) : roles_(roles), graph_(std::make_shared<Graph>()) {
+  BitsBuilder(const ContractRoles& roles, NodeId source)
+      : roles_(roles), dtype_((*roles.graph)[source].type.dtype), graph_(std::make_shared<Graph>()) {
     for (const Expr& dim : roles.graph->dims()) {
       const auto [lo, hi] = dim.dim_bounds();
       graph_->add_dim(dim.dim_name(), lo, hi).value();
@@ -45,9 +48,9 @@ class BitsBuilder {
     if (!node.is<hlir::View>()) return operand;
     const View& view = node.as<hlir::View>().view;
     if (!view.has_guard()) return graph_->add(hlir::View{view}, std::span(&operand, 1)).value();
-    const Lane fill = Scalar::of(bf16, view.fill().as_double()).value;
+    const Lane fill = Scalar::of(dtype_, view.fill().as_double()).value;
     std::array<std::byte, 2> bits;
-    pack(bf16, std::span(&fill, 1), bits);
+    pack(dtype_, std::span(&fill, 1), bits);
     const int64_t value = static_cast<int64_t>(bits[0]) | static_cast<int64_t>(bits[1]) << 8;
     const View same(view.shape(), view.index(), view.guard(), Scalar::of(u16, value));
     return graph_->add(hlir::View{same}, std::span(&operand, 1)).value();
@@ -56,6 +59,7 @@ class BitsBuilder {
 
  private:
   const ContractRoles& roles_;
+  DType dtype_;
   std::shared_ptr<Graph> graph_;
   NodeId source_{};
 };
@@ -145,7 +149,7 @@ std::optional<NarrowFactor> narrow_factor(const ContractRoles& roles, NodeId fac
   if (!node || !widens(narrowed.dtype(), roles.dtype)) return std::nullopt;
   const DType dtype = narrowed.dtype();
   const std::optional<NodeId> source = plain_source(*roles.graph, factor);
-  if (dtype == bf16 && source && (*roles.graph)[*source].type.dtype == bf16) {
+  if (is_half(dtype) && source && (*roles.graph)[*source].type.dtype == dtype) {
     BitsBuilder bits(roles, *source);
     const NodeId bits_node = bits.build(factor);
     return NarrowFactor{bits.graph(), bits_node, dtype, "(uint16_t)"};
@@ -194,7 +198,7 @@ std::optional<TileTypes> matrix_types(const ContractRoles& roles, const Target& 
     if (!narrow || (columns && *columns != narrow->dtype)) return std::nullopt;
     columns = narrow->dtype;
   }
-  if ((rows->dtype == bf16) != (*columns == bf16)) return std::nullopt;
+  if ((rows->dtype == bf16) != (*columns == bf16) || rows->dtype == f16 || *columns == f16) return std::nullopt;
   if (rows->dtype == bf16) {
     if (!target.amx_bf16) return std::nullopt;
     return TileTypes{"uint16_t", "float", 4, 2, 32, "tdpbf16ps"};

@@ -14,7 +14,7 @@ struct NarrowFactor {
   std::string convert;  // from the compute type of `node` to storage
 };
 
-// A factor that is bf16, i8 or u8, or was before a Cast; views may stand around the Cast. Nothing otherwise.
+// A factor that is bf16, f16, i8 or u8, or was before a Cast; views may stand around the Cast. Nothing otherwise.
 std::optional<NarrowFactor> narrow_factor(const ContractRoles& roles, NodeId factor);
 
 // A node in a graph with the inputs and dims of the body.

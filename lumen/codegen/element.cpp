@@ -179,6 +179,14 @@ std::string ElementWriter::loader(DType dtype) const {
   return is_let_out_ && dtype == DType::f16 ? "lumen_load_one_f16" : load_function(dtype);
 }
 
+std::string ElementWriter::byte_of(NodeId input, Expr flat, std::string_view type) {
+  if (const auto found = staged_.find({input, flat.node()}); found != staged_.end()) {
+    return fmt::format("({})({})", type, found->second);
+  }
+  byte_reads_.push_back({input, flat});
+  return fmt::format("((const {}*)a{})[{}]", type, input_numbers_.at(input), index(flat));
+}
+
 std::string ElementWriter::load(NodeId input, Expr flat) {
   const DType dtype = body_[input].type.dtype;
   if (const auto found = staged_.find({input, flat.node()}); found != staged_.end()) {
@@ -186,6 +194,7 @@ std::string ElementWriter::load(NodeId input, Expr flat) {
   }
   const auto is_loop = [](const Block& block) { return block.is_loop; };
   if (std::all_of(blocks_.begin() + 1, blocks_.end(), is_loop)) reads_.push_back({input, flat});
+  if (info(dtype).bits == 8) byte_reads_.push_back({input, flat});
   const char* form = is_packed(dtype) ? "{}(a{}, {})" : "{}(a{}[{}])";
   return keep(dtype, fmt::format(fmt::runtime(form), loader(dtype), input_numbers_.at(input), index(flat)));
 }

@@ -51,6 +51,8 @@ class ElementWriter {
     Expr flat;
   };
   const std::vector<Read>& reads() const { return reads_; }
+  // Reads of single bytes of inputs, wherever they are and whatever they are read as.
+  const std::vector<Read>& byte_reads() const { return byte_reads_; }
   // From now on what this read gives is this text, of the storage type: it has been read already.
   void stage(const Read& read, std::string text);
   // Set when a value was asked for that is neither known nor computed element by element.
@@ -83,6 +85,8 @@ class ElementWriter {
   };
   std::string make(NodeId node, std::span<const Expr> at);
   std::string load(NodeId input, Expr flat);
+  // The byte at a place of an input, as what it has been read to, or where it is.
+  std::string byte_of(NodeId input, Expr flat, std::string_view type);
   std::string read_view(NodeId node, std::span<const Expr> at);
   std::string read_gather(NodeId node, std::span<const Expr> at);
   std::string read_bitcast(NodeId node, std::span<const Expr> at);
@@ -101,7 +105,7 @@ class ElementWriter {
   const Graph& body_;
   std::vector<std::pair<Expr, Expr>> dims_;
   std::map<NodeId, size_t> input_numbers_;
-  std::vector<Read> reads_;
+  std::vector<Read> reads_, byte_reads_;
   std::vector<Expr> indices_;
   std::map<std::pair<NodeId, const ExprNode*>, std::string> staged_;
   std::vector<Block> blocks_;  // the first is what is around everything

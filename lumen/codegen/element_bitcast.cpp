@@ -35,9 +35,11 @@ std::string ElementWriter::read_bitcast(NodeId id, std::span<const Expr> at) {
     const std::string bytes = fmt::format("((const {}*)a{})", storage_type(to), input_numbers_.at(source));
     const Expr flat = rename(node.type.shape).flat_index(at);
     if (const std::optional<Expr> byte = simple_half(flat); to_bits_each == 4 && byte) {
-      const std::string half = fmt::format("{}[{}] >> (4 * ({}))", bytes, index(*byte), index(flat - *byte * 2));
+      const std::string half =
+          fmt::format("{} >> (4 * ({}))", byte_of(source, *byte, storage_type(to)), index(flat - *byte * 2));
       return keep(to, from_bits(to, fmt::format("({}) & 15", half)));
     }
+    if (to_bits_each == 8) return keep(to, fmt::format("{}({})", loader(to), byte_of(source, flat, storage_type(to))));
     const std::string place = index(flat);
     const char* form = is_packed(to) ? "{}({}, {})" : "{}({}[{}])";
     return keep(to, fmt::format(fmt::runtime(form), loader(to), bytes, place));

@@ -39,11 +39,11 @@ std::string call(const FoldReduction& r, const std::string& a, const std::string
 std::string FoldPrinter::number(const FoldReduction& r) const { return std::to_string(&r - plan_.reductions.data()); }
 
 std::string FoldPrinter::lanes_text() const {
-  return columns() ? std::to_string(layout_.tile) : fmt::format("LUMEN_LANES({})", lanes_);
+  return columns() ? std::to_string(layout_.tile) : fmt::format("LUMEN_LANES({}, {})", lanes_, width_);
 }
 
 std::string FoldPrinter::for_lanes() const {
-  if (columns()) return "LUMEN_ELEMENTS(l, width)";
+  if (columns()) return grain_of(body_) > 1 ? "LUMEN_BY_ONE(l, width)" : "LUMEN_ELEMENTS(l, width)";
   return fmt::format("LUMEN_VECTOR for (int64_t l = 0; l < {}; ++l)", lanes_text());
 }
 
@@ -100,6 +100,7 @@ void FoldPrinter::flush(const Level& reductions, bool into_total) {
 void FoldPrinter::fold_level(const Level& reductions) {
   lanes_ = lanes_of(reductions);
   const int64_t block = columns() ? kColumnBlock : kLaneBlock;
+  const std::string step = fmt::format(fmt::runtime(columns() ? "{}" : "LUMEN_BLOCK({})"), block);
   const size_t blocked_loop = columns() ? 0 : layout_.loops.size() - 1;
   const int64_t longest = bounds(layout_.loops[blocked_loop].extent).hi;
   blocked_ = longest > block;
@@ -112,9 +113,9 @@ void FoldPrinter::fold_level(const Level& reductions) {
   std::string to = blocked_loop == 0 ? "to" : extent(layout_.loops[blocked_loop]);
   open_outer_loops(blocked_loop, "from", "to");
   if (blocked_) {
-    writer_->open_loop(fmt::format("for (int64_t block = {}; block < {}; block += {})", from, to, block), Expr(0),
+    writer_->open_loop(fmt::format("for (int64_t block = {}; block < {}; block += {})", from, to, step), Expr(0),
                        bounds(layout_.loops[blocked_loop].extent).lo < 1);
-    writer_->line(fmt::format("const int64_t block_end = lumen_min_i64(block + {}, {});", block, to));
+    writer_->line(fmt::format("const int64_t block_end = lumen_min_i64(block + {}, {});", step, to));
     flush(reductions, false);
     from = "block";
     to = "block_end";
@@ -135,10 +136,11 @@ void FoldPrinter::fold_lanes(const Level& reductions, const std::string& from, c
   const FoldLoop& loop = layout_.loops.back();
   const bool whole = mod(loop.extent, lanes_) == Expr(0) || lanes_ == 1;
   const std::map<NodeId, int> before = computed_;
-  for (const char* part : {"LUMEN_FULL", "LUMEN_REST"}) {
-    if (whole && part == std::string_view("LUMEN_REST")) break;
+  for (const bool rest : {false, true}) {
+    if (whole && rest) break;
     computed_ = before;
-    open_loop(loop, fmt::format("{}(b, l, {}, {}, {})", part, lanes_, from, to));
+    open_loop(loop, rest ? fmt::format("LUMEN_REST(b, l, {}, {}, {})", lanes_, from, to)
+                         : fmt::format("LUMEN_FULL_BY(b, l, {}, {}, {}, {})", lanes_, width_, from, to));
     writer_->line(fmt::format("const int64_t {} = b + l;", name_of(loop)));
     accumulate(reductions, "l");
     writer_->close();
@@ -205,7 +207,8 @@ void FoldPrinter::finish(const FoldReduction& r) {
     writer_->line(fmt::format("{0} u{1}[{2}];", compute_type(r.dtype), k, lanes_text()));
     writer_->line(fmt::format("{0} u{1}[l] = s{1}[l];", for_lanes(), k));
   }
-  const std::string all = fmt::format("LUMEN_COMBINE({}_{}, {}, {})", r.function, compute_suffix(r.dtype), sum, lanes_);
+  const std::string all =
+      fmt::format("LUMEN_COMBINE({}_{}, {}, {}, {})", r.function, compute_suffix(r.dtype), sum, lanes_, width_);
   writer_->line(fmt::format("const {} t{} = {};", compute_type(r.dtype), k, wrapped(r.dtype, all)));
   if (r.finds) finish_place(r);
   if (layout_.is_split()) {
@@ -225,7 +228,7 @@ void FoldPrinter::finish_place(const FoldReduction& r) {
                                : fmt::format("u{0}[l] == t{0}", k);
   writer_->line(fmt::format("int64_t y{}[{}];", k, lanes_text()));
   writer_->line(fmt::format("{0} y{1}[l] = ({2}) ? -(int64_t)p{1}[l] : -{3};", for_lanes(), k, same, no_place()));
-  writer_->line(fmt::format("const int64_t z{0} = -LUMEN_COMBINE(max_i64, y{0}, {1});", k, lanes_));
+  writer_->line(fmt::format("const int64_t z{0} = -LUMEN_COMBINE(max_i64, y{0}, {1}, {2});", k, lanes_, width_));
 }
 
 void FoldPrinter::know_columns(const FoldReduction& r) {

@@ -29,6 +29,10 @@ FoldPrinter::FoldPrinter(const Graph& body, const FoldPlan& plan, FoldLayout lay
   begin_step();
   whole_ = writer_->rename(plan.whole);
   rows_ = writer_->rename(plan.rows);
+  if (!columns()) {
+    width_ = group_width(body, layout_.loops.back().extent);
+    threads_ = threads_for(layout_.loops.back().extent, width_);
+  }
   for (const NodeId node : kept) buffers_.push_back({node, {}, {}});
   find_room();
 }
@@ -107,11 +111,11 @@ void FoldPrinter::end_step(const std::string& name, bool chunks) {
   made_.faults = writer_->faults();
   if (problem_.empty()) problem_ = writer_->problem();
   divisions_ += writer_->inner_divisions();
-  std::string text = kernel_head(body_, name);
+  std::string text = kernel_head(body_, name, threads_);
   Expr offset = 0;
   const Expr size = Shape(layout_.items).numel() * (columns() ? layout_.tile : 1) * 8;
   const auto scratch = [&](std::string_view type, std::string_view array) {
-    text += fmt::format("  {0}* LUMEN_RESTRICT {1} = ({0}*)((char*)out[{2}] + {3});\n", type, array,
+    text += fmt::format("  {0}* LUMEN_RESTRICT {1} = ({0}*)((char*)LUMEN_OUT({2}) + {3});\n", type, array,
                         body_.outputs().size(), print_c(offset).text);
     offset += size;
   };
@@ -127,7 +131,7 @@ void FoldPrinter::end_step(const std::string& name, bool chunks) {
   if (!chunks) items.pop_back();
   // Elements that share bytes may lie in any two tiles of columns: then one thread does them all.
   const int64_t grain = grain_of(body_) == 1 ? 1 : columns() ? int64_t{1} << 40 : grain_of(body_);
-  made_.steps.push_back({name, Shape(items).numel(), grain});
+  made_.steps.push_back({name, Shape(items).numel(), grain, threads_});
 }
 
 // What an item is: its coordinates, its columns, its part of the outermost loop.

@@ -90,7 +90,9 @@ class FoldPrinter {
   std::optional<ElementWriter> writer_;
   Shape whole_, rows_;
   int64_t lanes_ = 1;
-  int64_t ways_ = 1;      // accumulators of a column
+  int64_t ways_ = 1;   // accumulators of a column
+  int64_t width_ = 1;  // of a group of elements that a GPU's thread takes at once
+  int threads_ = kBlockThreads;
   bool blocked_ = false;  // the sums of this level are made of the sums of blocks
   int divisions_ = 0;
   std::string problem_;

@@ -27,7 +27,7 @@ void FoldPrinter::open_outer_loops(size_t count, const std::string& from, const 
 }
 
 void FoldPrinter::open_columns(bool in_order) {
-  open_loop(layout_.column, in_order ? "LUMEN_IN_ORDER(l, 0, width)" : "LUMEN_ELEMENTS(l, width)");
+  open_loop(layout_.column, in_order ? "LUMEN_IN_ORDER(l, 0, width)" : for_lanes());
   writer_->line(fmt::format("const int64_t {} = first + l;", name_of(layout_.column)));
 }
 
@@ -99,8 +99,9 @@ void FoldPrinter::store_elements(const std::vector<size_t>& outputs) {
     open_columns(in_order);
   } else {
     const FoldLoop& loop = layout_.loops.back();
-    open_loop(loop, fmt::format("{}({}, {}, {})", in_order ? "LUMEN_IN_ORDER" : "LUMEN_RANGE", name_of(loop),
-                                count == 0 ? "from" : "0", count == 0 ? "to" : extent(loop)));
+    const std::string from = count == 0 ? "from" : "0", to = count == 0 ? "to" : extent(loop);
+    open_loop(loop, in_order ? fmt::format("LUMEN_IN_ORDER({}, {}, {})", name_of(loop), from, to)
+                             : fmt::format("LUMEN_RANGE_BY({}, {}, {}, {})", name_of(loop), width_, from, to));
   }
   begin_elements();
   for (const size_t k : outputs) {
@@ -110,6 +111,7 @@ void FoldPrinter::store_elements(const std::vector<size_t>& outputs) {
   end_elements();
   writer_->close();
   for (size_t k = 0; k < count; ++k) writer_->close();
+  if (in_order) writer_->line("LUMEN_SYNC;");  // one thread has read what others kept
 }
 
 }  // namespace lumen

@@ -2,7 +2,20 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
+
+#include "lumen/ir/expr_bounds.h"
+
 namespace lumen {
+
+namespace {
+
+constexpr int64_t kMostAtOnce = 8;
+constexpr int64_t kWarp = 32;
+constexpr int64_t kMostRowThreads = 512;
+
+}  // namespace
 
 int64_t grain_of(const Graph& body) {
   for (const Output& output : body.outputs()) {
@@ -14,19 +27,39 @@ int64_t grain_of(const Graph& body) {
 std::string kernel_names(const Graph& body) {
   std::string text;
   for (size_t k = 0; k < body.inputs().size(); ++k) {
-    text += fmt::format("  const {0}* LUMEN_RESTRICT a{1} = (const {0}*)in[{1}];\n",
+    text += fmt::format("  const {0}* LUMEN_RESTRICT a{1} = (const {0}*)LUMEN_ALIGNED(LUMEN_IN({1}));\n",
                         storage_type(body[body.inputs()[k]].type.dtype), k);
   }
   for (size_t k = 0; k < body.outputs().size(); ++k) {
-    text += fmt::format("  {0}* LUMEN_RESTRICT r{1} = ({0}*)out[{1}];\n",
+    text += fmt::format("  {0}* LUMEN_RESTRICT r{1} = ({0}*)LUMEN_ALIGNED(LUMEN_OUT({1}));\n",
                         storage_type(body[body.outputs()[k].value].type.dtype), k);
   }
-  for (size_t k = 0; k < body.dims().size(); ++k) text += fmt::format("  const int64_t n{0} = dims[{0}];\n", k);
+  for (size_t k = 0; k < body.dims().size(); ++k) text += fmt::format("  const int64_t n{0} = LUMEN_DIM({0});\n", k);
   return text;
 }
 
-std::string kernel_head(const Graph& body, const std::string& name) {
-  return fmt::format("LUMEN_KERNEL({}) {{\n{}  int64_t fault = 0;\n", name, kernel_names(body));
+std::string kernel_head(const Graph& body, const std::string& name, int threads, int blocks) {
+  const size_t inputs = std::max<size_t>(1, body.inputs().size()), dims = std::max<size_t>(1, body.dims().size());
+  const std::string word = blocks == 1 ? "LUMEN_KERNEL" : fmt::format("LUMEN_KERNEL_{}", blocks);
+  return fmt::format("{}({}, {}, {}, {}, {}) {{\n{}  LUMEN_BEGIN;\n  int64_t fault = 0;\n", word, name, threads, inputs,
+                     body.outputs().size() + 1, dims, kernel_names(body));
+}
+
+int64_t group_width(const Graph& body, Expr extent) {
+  int64_t narrowest = 8;
+  const auto see = [&](NodeId id) {
+    narrowest = std::min<int64_t>(narrowest, std::max(1, info(body[id].type.dtype).bits / 8));
+  };
+  for (const NodeId id : body.inputs()) see(id);
+  for (const Output& output : body.outputs()) see(output.value);
+  int64_t width = std::min(kMostAtOnce, 16 / narrowest);
+  while (width > 1 && !(mod(extent, width) == Expr(0))) width /= 2;
+  return width;
+}
+
+int threads_for(Expr extent, int64_t width) {
+  const auto groups = static_cast<uint64_t>(std::clamp<int64_t>(bounds(extent).hi / width, kWarp, kMostRowThreads));
+  return static_cast<int>(std::bit_ceil(groups));
 }
 
 std::string number(Expr e) { return "(int64_t)(" + print_c(e).text + ")"; }

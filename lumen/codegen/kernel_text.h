@@ -1,12 +1,15 @@
 // A generated kernel: text that is the same for every target, over a prelude that is not. It is one or more steps, each
 //
-//   LUMEN_KERNEL(name) { … }     in C a function
+//   LUMEN_KERNEL(name, threads, inputs, outputs, dims) { … }     in C a function
 //     int64_t name(const void* const* in, void* const* out, const int64_t* dims, int64_t begin, int64_t end)
 //
-// that does the rows [begin, end) of the step's work; `in`, `out` and `dims` are as the body declares them. It returns
-// 0, or the number of a message in `faults`. On a GPU it is a __global__ function without result and with one more
-// parameter, unsigned long long* fault_out; its blocks share the rows and the threads of a block the elements of a row.
+// that does the rows [begin, end) of the step's work; LUMEN_IN(k), LUMEN_OUT(k) and LUMEN_DIM(k) are as the body
+// declares them. It returns 0, or the number of a message in `faults`. On a GPU it is a __global__ function of one
+// LumenArgs<inputs, outputs, dims> (the counts, with scratch among the outputs, each at least 1), passed by value; its
+// blocks share the rows and the threads of a block the elements of a row.
 // Buffers do not overlap (but see `in_place`), are aligned for their elements and have room for at least one.
+//
+// A step may be a product of matrices that a library computes (library_product.h): the text has no function for it.
 //
 // A step begins when the one before it is done. What steps hand to each other is in `scratch`, the buffer after the
 // last output; it begins at a multiple of 64 bytes, and nobody clears it.
@@ -16,15 +19,23 @@
 #include <string>
 #include <vector>
 
+#include "lumen/codegen/library_product.h"
 #include "lumen/codegen/scalar.h"
 #include "lumen/ir/graph.h"
 
 namespace lumen {
 
+constexpr int kBlockThreads = 256;
+
 struct KernelStep {
   std::string name;
   Expr rows;          // over n0, n1, …: the body's dims
   int64_t grain = 1;  // ranges of rows begin at multiples of it
+  // On a GPU.
+  int threads = kBlockThreads;  // of a block
+  int64_t block_rows = 1;       // rows that a block takes at a time
+  int64_t shared = 0;           // bytes of shared memory, beside what the text declares
+  std::optional<LibraryProduct> product = {};
 };
 
 struct KernelText {
@@ -40,13 +51,19 @@ struct KernelText {
 // written by one thread.
 int64_t grain_of(const Graph& body);
 
-// a0, a1, …, r0, r1, … and n0, n1, … out of `in`, `out` and `dims`.
+// a0, a1, …, r0, r1, … and n0, n1, … out of the kernel's parameters.
 std::string kernel_names(const Graph& body);
 // How a kernel begins: its name, those names, and `fault`.
-std::string kernel_head(const Graph& body, const std::string& name);
+// On a GPU, `blocks` is how many of them a multiprocessor should have at a time.
+std::string kernel_head(const Graph& body, const std::string& name, int threads = kBlockThreads, int blocks = 1);
 // The number of the message that belongs to the lowest bit of `fault`, when `before` messages come before its own; 0
 // when there is none. For functions inside a kernel; the kernel itself ends with LUMEN_RETURN.
 std::string fault_number(size_t before);
+// How many neighbouring elements of an axis a thread of a GPU takes at once, so that it reads and writes 16 bytes of
+// what is narrowest; a divisor of the extent.
+int64_t group_width(const Graph& body, Expr extent);
+// Threads of a block that walk over an axis in such groups: whole warps.
+int threads_for(Expr extent, int64_t width);
 // An expression over n0, n1, … as a 64-bit number.
 std::string number(Expr e);
 // i0, i1, … of `row`, which counts the elements of a shape (over n0, n1, …).

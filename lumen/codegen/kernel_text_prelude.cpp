@@ -1,17 +1,22 @@
 // The words that kernels are written in. Loops in C are for vectors; on a GPU their elements go to a block's threads.
 #include <fmt/format.h>
 
+#include "lumen/codegen/cuda_text.h"
 #include "lumen/codegen/kernel_text.h"
 
 namespace lumen {
 
 namespace {
 
+// LUMEN_BEGIN                              before anything is read that another kernel may have written
 // LUMEN_ROWS(row)                          the rows of this call
 // LUMEN_ELEMENTS(i, count)                 independent elements
 // LUMEN_RANGE(i, first, end)               the same, from `first` on
+// LUMEN_..._BY(…, width, …)                the same, a thread of a GPU taking `width` neighbours, which divides all
+// LUMEN_BLOCK(n)                           elements that are summed before their sum is added to another
 // LUMEN_FOLD(i, count, clauses)            elements that are added to what OpenMP's reduction clauses name
 // LUMEN_IN_ORDER(i, first, end)            elements that share bytes with their neighbours
+// LUMEN_BY_ONE(i, count)                   elements of accumulators that those in order need: one thread has them all
 // LUMEN_ORDERED_ROWS(i)                    rows that are elements, and share bytes in groups of 8
 // LUMEN_FULL(b, l, lanes, first, end)      elements b + l, each with lane l of an accumulator: whole groups of lanes
 // LUMEN_REST(b, l, lanes, first, end)      those that are left over
@@ -19,8 +24,15 @@ namespace {
 // LUMEN_ROW_BUFFER(type, name, count)      room for the elements of a row; LUMEN_SYNC between who writes and who reads
 const char* const kC = R"C(
 #define LUMEN_RESTRICT restrict
-#define LUMEN_KERNEL(name) \
+#define LUMEN_UNROLLED
+#define LUMEN_KERNEL(name, ...) \
   int64_t name(const void* const* in, void* const* out, const int64_t* dims, int64_t begin, int64_t end)
+#define LUMEN_IN(k) in[k]
+#define LUMEN_OUT(k) out[k]
+#define LUMEN_DIM(k) dims[k]
+#define LUMEN_ALIGNED(p) (p)
+#define LUMEN_BEGIN
+#define LUMEN_BLOCK(n) (n)
 #if defined(__clang__)
 #define LUMEN_VECTOR _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -34,14 +46,18 @@ const char* const kC = R"C(
 #define LUMEN_ORDERED_ROWS(i) for (int64_t i = begin; i < end; ++i)
 #define LUMEN_RANGE(i, first, last) LUMEN_VECTOR for (int64_t i = (first); i < (last); ++i)
 #define LUMEN_IN_ORDER(i, first, last) for (int64_t i = (first); i < (last); ++i)
+#define LUMEN_BY_ONE(i, count) LUMEN_ELEMENTS(i, count)
 #define LUMEN_FULL(b, l, lanes, first, last)                            \
   for (int64_t b = (first); b + (lanes) <= (last); b += (lanes)) \
     LUMEN_VECTOR for (int64_t l = 0; l < (lanes); ++l)
 #define LUMEN_REST(b, l, lanes, first, last)                                                                   \
   for (int64_t b = (last) - ((last) - (first)) % (lanes), l##_count = (last) - b; l##_count > 0; l##_count = 0) \
     LUMEN_VECTOR for (int64_t l = 0; l < l##_count; ++l)
-#define LUMEN_COMBINE(function, x, lanes) lumen_lanes_##function(x, lanes)
-#define LUMEN_LANES(lanes) (lanes)
+#define LUMEN_RANGE_BY(i, width, first, last) LUMEN_RANGE(i, first, last)
+#define LUMEN_ELEMENT_ROWS_BY(i, width) LUMEN_ELEMENT_ROWS(i)
+#define LUMEN_FULL_BY(b, l, lanes, width, first, last) LUMEN_FULL(b, l, lanes, first, last)
+#define LUMEN_COMBINE(function, x, lanes, width) lumen_lanes_##function(x, lanes)
+#define LUMEN_LANES(lanes, width) (lanes)
 #define LUMEN_ROW_BUFFER(type, name, count) type name[count]
 #define LUMEN_SYNC
 #define LUMEN_ONCE
@@ -50,33 +66,66 @@ const char* const kC = R"C(
 
 const char* const kCuda = R"C(
 #define LUMEN_RESTRICT __restrict__
-#define LUMEN_KERNEL(name)                                                                                \
-  extern "C" __global__ void name(const void* const* in, void* const* out, const int64_t* dims, int64_t begin, \
-                                  int64_t end, unsigned long long* fault_out)
+#define LUMEN_UNROLLED _Pragma("unroll")
+template <int kInputs, int kOutputs, int kDims>
+struct LumenArgs {
+  int64_t begin, end;
+  unsigned long long* fault;
+  const void* in[kInputs];
+  void* out[kOutputs];
+  int64_t dims[kDims];
+};
+#define LUMEN_KERNEL_OF(name, threads, blocks, inputs, outputs, dim_count) \
+  extern "C" __global__ void __launch_bounds__(threads, blocks) name(    \
+      const __grid_constant__ LumenArgs<inputs, outputs, dim_count> args)
+#define LUMEN_KERNEL(name, threads, ...) LUMEN_KERNEL_OF(name, threads, 1, __VA_ARGS__)
+#define LUMEN_KERNEL_2(name, threads, ...) LUMEN_KERNEL_OF(name, threads, 2, __VA_ARGS__)
+#define LUMEN_IN(k) args.in[k]
+#define LUMEN_OUT(k) args.out[k]
+#define LUMEN_DIM(k) args.dims[k]
+#define LUMEN_ALIGNED(p) __builtin_assume_aligned(p, 16)
+// A kernel is begun before the one before it has ended, and waits here.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && !defined(LUMEN_EMULATED)
+#define LUMEN_BEGIN \
+  asm volatile("griddepcontrol.launch_dependents;"); asm volatile("griddepcontrol.wait;" ::: "memory")
+#else
+#define LUMEN_BEGIN
+#endif
+#define LUMEN_BLOCK(n) ((n) * 256)
 #define LUMEN_VECTOR
-#define LUMEN_ROWS(row) for (int64_t row = begin + blockIdx.x; row < end; row += gridDim.x)
+#define LUMEN_ROWS(row) for (int64_t row = args.begin + blockIdx.x; row < args.end; row += gridDim.x)
 #define LUMEN_ELEMENTS(i, count) for (int64_t i = threadIdx.x; i < (count); i += blockDim.x)
 #define LUMEN_FOLD(i, count, clauses) LUMEN_ELEMENTS(i, count)
 #define LUMEN_ELEMENT_ROWS(i)                                              \
-  for (int64_t i = begin + (int64_t)blockIdx.x * blockDim.x + threadIdx.x; \
-       i < end; i += (int64_t)gridDim.x * blockDim.x)
+  for (int64_t i = args.begin + (int64_t)blockIdx.x * blockDim.x + threadIdx.x; \
+       i < args.end; i += (int64_t)gridDim.x * blockDim.x)
 #define LUMEN_ORDERED_ROWS(i)                                                                                   \
-  for (int64_t i##_group = begin + ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * 8; i##_group < end; \
+  for (int64_t i##_group = args.begin + ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * 8; i##_group < args.end; \
        i##_group += (int64_t)gridDim.x * blockDim.x * 8)                                                     \
-    for (int64_t i = i##_group; i < lumen_min_i64(i##_group + 8, end); ++i)
+    for (int64_t i = i##_group; i < lumen_min_i64(i##_group + 8, args.end); ++i)
 #define LUMEN_RANGE(i, first, last) for (int64_t i = (first) + threadIdx.x; i < (last); i += blockDim.x)
 #define LUMEN_IN_ORDER(i, first, last) for (int64_t i = (first); i < (threadIdx.x == 0 ? (last) : (first)); ++i)
-#define LUMEN_FULL(b, l, lanes, first, last)                                        \
-  for (int64_t b = (first) + threadIdx.x; b < (last); b += blockDim.x) \
-    for (int64_t l = 0; l < 1; ++l)
+#define LUMEN_BY_ONE(i, count) LUMEN_IN_ORDER(i, 0, count)
+#define LUMEN_RANGE_BY(i, width, first, last)                                            \
+  for (int64_t i##_group = (first) + (int64_t)threadIdx.x * (width); i##_group < (last); \
+       i##_group += (int64_t)blockDim.x * (width))                                       \
+    _Pragma("unroll") for (int64_t i = i##_group; i < i##_group + (width); ++i)
+#define LUMEN_ELEMENT_ROWS_BY(i, width)                                                                             \
+  for (int64_t i##_group = args.begin + ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * (width); \
+       i##_group < args.end; i##_group += (int64_t)gridDim.x * blockDim.x * (width))                                \
+    _Pragma("unroll") for (int64_t i = i##_group; i < i##_group + (width); ++i)
+#define LUMEN_FULL_BY(b, l, lanes, width, first, last)                               \
+  for (int64_t b = (first) + (int64_t)threadIdx.x * (width); b < (last); \
+       b += (int64_t)blockDim.x * (width))                                           \
+    _Pragma("unroll") for (int64_t l = 0; l < (width); ++l)
 #define LUMEN_REST(b, l, lanes, first, last) for (int64_t b = 0, l = 1; l < 1; ++l)
-#define LUMEN_COMBINE(function, x, lanes) lumen_block_##function((x)[0])
-#define LUMEN_LANES(lanes) 1
+#define LUMEN_COMBINE(function, x, lanes, width) lumen_block_##function(lumen_lanes_##function(x, width))
+#define LUMEN_LANES(lanes, width) (width)
 #define LUMEN_ROW_BUFFER(type, name, count) __shared__ type name[count]
 #define LUMEN_SYNC __syncthreads()
 #define LUMEN_ONCE if (threadIdx.x == 0)
 #define LUMEN_RETURN \
-  if (fault != 0) atomicMax(fault_out, (unsigned long long)__ffsll(fault))
+  if (fault != 0) atomicMax(args.fault, (unsigned long long)__ffsll(fault))
 )C";
 
 const char* const kShared = R"C(
@@ -118,9 +167,9 @@ LUMEN_FN uint64_t lumen_to_u64(double x, double end, uint64_t most) {
 
 // Partial results of a row: in C one per lane, `lanes` a power of two; on a GPU one per thread, and all threads get
 // what they combine to.
-const char* const kFoldC = R"C(
+const char* const kFoldLanes = R"C(
 LUMEN_FN {T} lumen_lanes_{F}_{S}({T}* x, int lanes) {{
-  for (int half = lanes / 2; half > 0; half /= 2) {{
+  LUMEN_UNROLLED for (int half = lanes / 2; half > 0; half /= 2) {{
     LUMEN_VECTOR for (int l = 0; l < half; ++l) x[l] = lumen_{F}_{S}(x[l], x[l + half]);
   }}
   return x[0];
@@ -182,11 +231,13 @@ std::string folds(Syntax syntax) {
   std::string text;
   for (const DType dtype : {DType::f32, DType::f64, DType::i32, DType::i64, DType::u32, DType::u64}) {
     for (const std::string_view function : {"add", "mul", "max"}) {
-      text += fill(syntax == Syntax::c ? kFoldC : kFoldCuda, dtype, function) + fill(kScan, dtype, function);
+      text += fill(kFoldLanes, dtype, function) + fill(kScan, dtype, function);
+      if (syntax == Syntax::cuda) text += fill(kFoldCuda, dtype, function);
     }
   }
   text += fill(kScan, DType::bool_, "max");
-  return text + (syntax == Syntax::c ? fill(kFoldC, DType::bool_, "max") : kFoldBoolCuda);
+  text += fill(kFoldLanes, DType::bool_, "max");
+  return text + (syntax == Syntax::cuda ? kFoldBoolCuda : "");
 }
 
 // lumen_round_<dtype>: a float as it would come back from storage.
@@ -207,7 +258,9 @@ std::string rounding() {
 }  // namespace
 
 std::string kernel_prelude(Syntax syntax) {
-  return scalar_prelude(syntax) + (syntax == Syntax::c ? kC : kCuda) + kShared + rounding() + folds(syntax);
+  std::string text = scalar_prelude(syntax) + (syntax == Syntax::c ? kC : kCuda) + kShared + rounding() + folds(syntax);
+  if (syntax == Syntax::cuda) text += std::string(cuda_text::kMemory) + cuda_text::kMatrix;
+  return text;
 }
 
 }  // namespace lumen

@@ -20,7 +20,12 @@ constexpr int64_t kChunk = 16384;  // elements of an inner loop, where there are
 class MapPrinter {
  public:
   MapPrinter(const Graph& body, const MapLoops& loops, bool packed, bool chunked)
-      : body_(body), loops_(loops), writer_(body, loops.outer.rank() == 0 ? 2 : 4), packed_(packed), chunked_(chunked) {
+      : body_(body),
+        loops_(loops),
+        writer_(body, loops.outer.rank() == 0 ? 2 : 4),
+        packed_(packed),
+        chunked_(chunked),
+        width_(group_width(body, loops.inner.numel())) {
     const Expr inner = loops.inner.numel();
     std::vector<Expr> variables = loops.variables();
     if (chunked_) variables.back() = Expr::index(static_cast<int>(variables.size()), inner);  // after the chunk
@@ -46,7 +51,9 @@ class MapPrinter {
     std::string text = kernel_head(body_, name);
     if (!flat) text += "  LUMEN_ROWS(row) {\n" + row_coordinates(Shape(rows), 4);
     text += writer_.text() + (flat ? "" : "  }\n") + "  LUMEN_RETURN;\n}\n";
-    return {text, {{name, flat ? loops_.inner.numel() : Shape(rows).numel(), grain_of(body_)}}, writer_.faults()};
+    KernelStep step{name, flat ? loops_.inner.numel() : Shape(rows).numel(), grain_of(body_)};
+    if (flat) step.block_rows = kBlockThreads * (packed_ ? 8 : width_);
+    return {text, {step}, writer_.faults()};
   }
 
  private:
@@ -54,11 +61,12 @@ class MapPrinter {
   std::string loop_head() const {
     const std::string i = "i" + std::to_string(loops_.outer.rank());
     if (loops_.outer.rank() == 0)
-      return fmt::format("{}({})", packed_ ? "LUMEN_ORDERED_ROWS" : "LUMEN_ELEMENT_ROWS", i);
+      return packed_ ? fmt::format("LUMEN_ORDERED_ROWS({})", i)
+                     : fmt::format("LUMEN_ELEMENT_ROWS_BY({}, {})", i, width_);
     const std::string count = print_c(loops_.inner.numel()).text;
-    if (!chunked_) return fmt::format("LUMEN_ELEMENTS({}, {})", i, count);
-    return fmt::format("LUMEN_RANGE(i{0}, {1} * {2}, lumen_min_i64({1} * {2} + {2}, {3}))", loops_.outer.rank() + 1, i,
-                       kChunk, count);
+    if (!chunked_) return fmt::format("LUMEN_RANGE_BY({}, {}, 0, {})", i, width_, count);
+    return fmt::format("LUMEN_RANGE_BY(i{0}, {4}, {1} * {2}, lumen_min_i64({1} * {2} + {2}, {3}))",
+                       loops_.outer.rank() + 1, i, kChunk, count, width_);
   }
 
   const Graph& body_;
@@ -66,6 +74,7 @@ class MapPrinter {
   ElementWriter writer_;
   bool packed_;   // elements share bytes
   bool chunked_;  // a row is a chunk of the inner loop
+  int64_t width_;
 };
 
 }  // namespace

@@ -4,6 +4,10 @@
 
 #include "lumen/codegen/attention.h"
 #include "lumen/codegen/contract.h"
+#include "lumen/codegen/contract_library.h"
+#include "lumen/codegen/cuda_attention.h"
+#include "lumen/codegen/cuda_contract.h"
+#include "lumen/codegen/cuda_scatter.h"
 #include "lumen/codegen/fold.h"
 #include "lumen/codegen/map.h"
 #include "lumen/codegen/scan.h"
@@ -33,27 +37,69 @@ constexpr Kind kKinds[] = {
     {"fold", OpFamily::reduce, [](const Graph& body, const std::string& name) { return print_fold(body, name); }},
 };
 constexpr Kind kMap{"map", OpFamily::leaf, print_map};
+constexpr std::string_view kCudaScatter = "gpu-scatter";
+
+// A library's ways stand behind the most promising one of our own: only so many are measured.
+void add_library(const Graph& body, const Target& target, std::vector<std::string>& schedules) {
+  std::vector<std::string> all;
+  for (const LibrarySchedule& schedule : library_schedules(body, target)) all.push_back(schedule.str());
+  schedules.insert(schedules.begin() + (schedules.empty() ? 0 : 1), all.begin(), all.end());
+}
+
+// Of bodies with a Contract, on a GPU.
+Expected<std::vector<std::string>> cuda_schedules(const Graph& body, const Target& target) {
+  std::vector<std::string> schedules;
+  if (has_family(body, OpFamily::reduce)) {
+    for (const CudaAttentionSchedule& schedule : LUMEN_TRY(cuda_attention_schedules(body, target))) {
+      schedules.push_back(schedule.str());
+    }
+    return schedules;
+  }
+  for (const CudaContractSchedule& schedule : cuda_contract_schedules(body, target)) {
+    schedules.push_back(schedule.str());
+  }
+  add_library(body, target, schedules);
+  if (schedules.empty()) schedules.push_back(CudaContractSchedule().str());
+  return schedules;
+}
 
 }  // namespace
 
 Expected<std::vector<std::string>> kernel_schedules(const Graph& body, const Target& target) {
   std::vector<std::string> schedules;
-  if (has_family(body, OpFamily::contract) && has_family(body, OpFamily::reduce)) {
+  if (target.cuda && has_family(body, OpFamily::contract)) {
+    schedules = LUMEN_TRY(cuda_schedules(body, target));
+  } else if (has_family(body, OpFamily::contract) && has_family(body, OpFamily::reduce)) {
     for (const AttentionSchedule& schedule : LUMEN_TRY(attention_schedules(body, target))) {
       schedules.push_back(schedule.str());
     }
   } else if (has_family(body, OpFamily::contract)) {
     for (const ContractSchedule& schedule : contract_schedules(body, target)) schedules.push_back(schedule.str());
+    add_library(body, target, schedules);
     if (schedules.empty()) schedules.push_back(ContractSchedule().str());
   } else {
     const Kind* kind = &kMap;
     for (const Kind& each : kKinds) {
       if (kind == &kMap && has_family(body, each.family)) kind = &each;
     }
-    schedules.emplace_back(kind->name);
+    const bool blocks = target.cuda && kind->family == OpFamily::scatter && print_cuda_scatter(body, "k").ok();
+    schedules.emplace_back(blocks ? kCudaScatter : kind->name);
   }
   LUMEN_TRY(print_kernel(body, "k", schedules[0], target));
   return schedules;
+}
+
+std::span<const std::string_view> kernel_kinds() {
+  static constexpr std::string_view kAll[] = {"map", "fold", "contract", "attention", "scan", "sort", "scatter"};
+  return kAll;
+}
+
+std::string_view kernel_kind(const std::string& schedule) {
+  for (const std::string_view kind : kernel_kinds()) {
+    if (schedule == kind) return kind;
+  }
+  if (schedule == kCudaScatter) return "scatter";
+  return is_attention_schedule(schedule) || is_cuda_attention_schedule(schedule) ? "attention" : "contract";
 }
 
 Expected<KernelText> print_kernel(const Graph& body, const std::string& name, const std::string& schedule,
@@ -61,6 +107,16 @@ Expected<KernelText> print_kernel(const Graph& body, const std::string& name, co
   if (schedule == kMap.name) return kMap.print(body, name);
   for (const Kind& kind : kKinds) {
     if (schedule == kind.name) return kind.print(body, name);
+  }
+  if (schedule == kCudaScatter) return print_cuda_scatter(body, name);
+  if (is_library_schedule(schedule)) {
+    return print_library(body, name, LUMEN_TRY(LibrarySchedule::parse(schedule)), target);
+  }
+  if (is_cuda_contract_schedule(schedule)) {
+    return print_cuda_contract(body, name, LUMEN_TRY(CudaContractSchedule::parse(schedule)), target);
+  }
+  if (is_cuda_attention_schedule(schedule)) {
+    return print_cuda_attention(body, name, LUMEN_TRY(CudaAttentionSchedule::parse(schedule)), target);
   }
   if (is_attention_schedule(schedule)) {
     return print_attention(body, name, LUMEN_TRY(AttentionSchedule::parse(schedule)), target);

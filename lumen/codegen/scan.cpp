@@ -83,7 +83,7 @@ class ScanPrinter {
     writer_.line(
         fmt::format("const int64_t width = lumen_min_i64({}, {} - first);", layout_.tile, print_c(column.extent).text));
     writer_.line(fmt::format("{} carried[{}];", compute_type(carried_), layout_.tile));
-    writer_.line(fmt::format("LUMEN_ELEMENTS(l, width) carried[l] = {};", start_));
+    writer_.line(fmt::format("{}(l, width) carried[l] = {};", packed_ ? "LUMEN_BY_ONE" : "LUMEN_ELEMENTS", start_));
     open_loop(loop, fmt::format("for (int64_t {0} = 0; {0} < {1}; ++{0})", variable(loop), print_c(loop.extent).text));
     open_loop(column, packed_ ? "LUMEN_IN_ORDER(l, 0, width)" : "LUMEN_ELEMENTS(l, width)");
     writer_.line(fmt::format("const int64_t {} = first + l;", variable(column)));

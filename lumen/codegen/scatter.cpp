@@ -40,7 +40,7 @@ class ScatterPrinter {
     if (carries_) settle();
     if (!writer_.problem().empty()) return error(writer_.problem());
     std::string text = kernel_head(body_, name);
-    if (carries_) text += "  float* LUMEN_RESTRICT carried = (float*)out[1];\n";
+    if (carries_) text += "  float* LUMEN_RESTRICT carried = (float*)LUMEN_OUT(1);\n";
     text += "  LUMEN_ROWS(row) {\n" + row_coordinates(Shape(items_), 4);
     text += fmt::format("    const int64_t low = i{} * {};\n", items_.size() - 1, print_c(part_).text);
     text += fmt::format("    const int64_t high = lumen_min_i64(low + {}, {});\n", print_c(part_).text,
@@ -52,24 +52,6 @@ class ScatterPrinter {
   }
 
  private:
-  // The input that is x as it lies, and is nothing else.
-  static std::optional<uint32_t> input_of_x(const Graph& body, NodeId scatter) {
-    const auto readers = [&](NodeId id) {
-      int64_t count = 0;
-      for (const NodeId reader : body.order()) count += std::ranges::count(body[reader].operands, id);
-      return count;
-    };
-    NodeId x = body[scatter].operands[0];
-    while (readers(x) == 1 && body[x].is<hlir::View>() && is_whole(body, x)) x = body[x].operands[0];
-    if (readers(x) != 1 || !body[x].is<Input>()) return std::nullopt;
-    return static_cast<uint32_t>(std::ranges::find(body.inputs(), x) - body.inputs().begin());
-  }
-  // A view that only says other dims for the same elements.
-  static bool is_whole(const Graph& body, NodeId id) {
-    const View& view = body[id].as<hlir::View>().view;
-    return is_identity(view) && body[body[id].operands[0]].type.shape.numel() == view.shape().numel();
-  }
-
   // i0, i1, …: the dims before the axis, the part of the axis; then the place along it, the number of the index, and
   // the element of a slice.
   void lay_out() {
@@ -119,7 +101,7 @@ class ScatterPrinter {
   }
 
   void copy() {
-    if (in_place_ && !carries_) writer_.open(fmt::format("if (in[{}] != out[0])", *in_place_));
+    if (in_place_ && !carries_) writer_.open(fmt::format("if (LUMEN_IN({}) != LUMEN_OUT(0))", *in_place_));
     open_places();
     const std::vector<Expr> place = at_place(along_);
     const std::string x = writer_.value(body_[scatter_].operands[0], place);
@@ -190,13 +172,34 @@ class ScatterPrinter {
   Expr part_, along_, which_, within_;
 };
 
+// A view that only says other dims for the same elements.
+bool is_whole(const Graph& body, NodeId id) {
+  const View& view = body[id].as<hlir::View>().view;
+  return is_identity(view) && body[body[id].operands[0]].type.shape.numel() == view.shape().numel();
+}
+
 }  // namespace
 
-Expected<KernelText> print_scatter(const Graph& body, const std::string& name) {
+std::optional<uint32_t> input_of_x(const Graph& body, NodeId scatter) {
+  const auto readers = [&](NodeId id) {
+    int64_t count = 0;
+    for (const NodeId reader : body.order()) count += std::ranges::count(body[reader].operands, id);
+    return count;
+  };
+  NodeId x = body[scatter].operands[0];
+  while (readers(x) == 1 && body[x].is<hlir::View>() && is_whole(body, x)) x = body[x].operands[0];
+  if (readers(x) != 1 || !body[x].is<Input>()) return std::nullopt;
+  return static_cast<uint32_t>(std::ranges::find(body.inputs(), x) - body.inputs().begin());
+}
+
+Expected<NodeId> find_scatter(const Graph& body) {
   const NodeId scatter = LUMEN_TRY(find_single(body, op_def<hlir::Scatter>(), "scatter"));
-  if (body.outputs().size() != 1 || body.outputs()[0].value != scatter) {
-    return error("the output of a scatter kernel is its Scatter");
-  }
+  if (body.outputs().size() == 1 && body.outputs()[0].value == scatter) return scatter;
+  return error("the output of a scatter kernel is its Scatter");
+}
+
+Expected<KernelText> print_scatter(const Graph& body, const std::string& name) {
+  const NodeId scatter = LUMEN_TRY(find_scatter(body));
   return ScatterPrinter(body, scatter).print(name);
 }
 

@@ -65,7 +65,7 @@ class SortPrinter {
     std::string text = kernel_head(body_, name);
     text += fmt::format("  const int64_t count = {}, room = {};\n", print_c(length_).text, print_c(room).text);
     text += "  LUMEN_ROWS(slot) {\n";
-    text += fmt::format("    char* const scratch = (char*)out[{}] + slot * {};\n", body_.outputs().size(),
+    text += fmt::format("    char* const scratch = (char*)LUMEN_OUT({}) + slot * {};\n", body_.outputs().size(),
                         print_c(slot_bytes).text);
     text += fmt::format("    uint{0}_t* keys = (uint{0}_t*)scratch;\n    uint{0}_t* other_keys = keys + room;\n", bits);
     text += "    uint32_t* places = (uint32_t*)(other_keys + room);\n    uint32_t* other_places = places + room;\n";

@@ -5,6 +5,7 @@ namespace lumen::scalar_text {
 const char* const kHeadC = R"(#include <stdint.h>
 #define LUMEN_FN static inline __attribute__((always_inline, unused))
 #define LUMEN_BIG_FN static __attribute__((noinline, unused))
+#define LUMEN_COPY __builtin_memcpy
 
 LUMEN_FN uint32_t lumen_bits_f32(float x) { uint32_t u; __builtin_memcpy(&u, &x, 4); return u; }
 LUMEN_FN float lumen_from_bits_f32(uint32_t u) { float x; __builtin_memcpy(&x, &u, 4); return x; }
@@ -42,12 +43,28 @@ typedef unsigned char uint8_t;
 typedef unsigned short uint16_t;
 typedef unsigned int uint32_t;
 typedef unsigned long long uint64_t;
+#define __builtin_memcpy memcpy
 #else
 #include <stdint.h>
 #endif
 #define LUMEN_FN [[maybe_unused]] static __device__ __forceinline__
 #define LUMEN_BIG_FN [[maybe_unused]] static __device__ __noinline__
+#define LUMEN_COPY memcpy
 
+#ifndef LUMEN_EMULATED
+// Two bytes that convert in hardware.
+struct LumenHalf {
+  uint16_t code;
+  LumenHalf() = default;
+  __device__ __forceinline__ explicit LumenHalf(float x) { asm("cvt.rn.f16.f32 %0, %1;" : "=h"(code) : "f"(x)); }
+  __device__ __forceinline__ explicit operator float() const {
+    float x;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(code));
+    return x;
+  }
+};
+#define LUMEN_HALF LumenHalf
+#endif
 LUMEN_FN uint32_t lumen_bits_f32(float x) { return __float_as_uint(x); }
 LUMEN_FN float lumen_from_bits_f32(uint32_t u) { return __uint_as_float(u); }
 LUMEN_FN uint64_t lumen_bits_f64(double x) { return (uint64_t)__double_as_longlong(x); }

@@ -42,11 +42,11 @@ LUMEN_FN uint16_t lumen_store_bf16(float x) {
 }
 #if defined(LUMEN_HALF)
 // In hardware: the same but for NaNs, which keep some of their bits there.
-LUMEN_FN float lumen_load_f16(uint16_t x) { LUMEN_HALF h; __builtin_memcpy(&h, &x, 2); return (float)h; }
+LUMEN_FN float lumen_load_f16(uint16_t x) { LUMEN_HALF h; LUMEN_COPY(&h, &x, 2); return (float)h; }
 LUMEN_FN uint16_t lumen_store_f16(float x) {
   LUMEN_HALF h = (LUMEN_HALF)x;
   uint16_t code;
-  __builtin_memcpy(&code, &h, 2);
+  LUMEN_COPY(&code, &h, 2);
   return x != x ? (uint16_t)0x7e00u : code;
 }
 #else

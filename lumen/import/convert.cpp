@@ -43,7 +43,10 @@ class Conversion {
     const bool from_gguf = in_.gguf() != nullptr;
     if (!options_.raw && from_gguf != to_gguf_) {
       direction_ = to_gguf_ ? Direction::to_gguf : Direction::from_gguf;
-      config_ = from_gguf ? LUMEN_TRY(model_config_of(*in_.gguf())) : LUMEN_TRY(config_beside(in_));
+      config_ = from_gguf ? LUMEN_TRY(model_config_of(in_)) : LUMEN_TRY(config_beside(in_));
+    }
+    if (config_ && has_experts(config_->family)) {
+      return error(fmt::format("{}: models with experts are not converted", in_.path()));
     }
     for (const auto& [name, weight] : in_.entries()) LUMEN_TRY(add(name, weight));
     if (direction_ == Direction::to_gguf && config_->rope_stretch) add_rope_divisors();
@@ -52,7 +55,7 @@ class Conversion {
   GgufMetadata metadata() const {
     GgufMetadata result = in_.gguf() != nullptr ? in_.gguf()->metadata() : GgufMetadata();
     if (direction_ == Direction::to_gguf) result = metadata_of(*config_);
-    result.erase("general.alignment");
+    for (const char* key : {"general.alignment", "split.no", "split.count", "split.tensors.count"}) result.erase(key);
     describe_types(tensors_, result);
     return result;
   }

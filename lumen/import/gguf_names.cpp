@@ -19,10 +19,22 @@ constexpr std::array kFamilies = {
     FamilyRow{ModelFamily::qwen2, "qwen2", "qwen2"},         FamilyRow{ModelFamily::qwen3, "qwen3", "qwen3"},
     FamilyRow{ModelFamily::gemma, "gemma", "gemma"},         FamilyRow{ModelFamily::gemma2, "gemma2", "gemma2"},
     FamilyRow{ModelFamily::gemma3, "gemma3", "gemma3_text"}, FamilyRow{ModelFamily::gemma3, "gemma3", "gemma3"},
+    FamilyRow{ModelFamily::mixtral, "llama", "mixtral"},     FamilyRow{ModelFamily::qwen3_moe, "qwen3moe", "qwen3_moe"},
+    FamilyRow{ModelFamily::gpt_oss, "gpt-oss", "gpt_oss"},
 };
 
 // Which families have a weight.
-enum class In : uint8_t { all, without_post_norms, with_post_norms, with_head_norms };
+enum class In : uint8_t {
+  all,
+  without_post_norms,
+  with_post_norms,
+  with_head_norms,
+  dense,
+  mixtral,
+  qwen3_moe,
+  gpt_oss,
+  mlp_experts,
+};
 
 struct NameRow {
   std::string_view hugging_face;
@@ -48,9 +60,19 @@ constexpr std::array kOfLayer = {
     NameRow{"post_attention_layernorm", "post_attention_norm", In::with_post_norms},
     NameRow{"pre_feedforward_layernorm", "ffn_norm", In::with_post_norms},
     NameRow{"post_feedforward_layernorm", "post_ffw_norm", In::with_post_norms},
-    NameRow{"mlp.gate_proj", "ffn_gate", In::all},
-    NameRow{"mlp.up_proj", "ffn_up", In::all},
-    NameRow{"mlp.down_proj", "ffn_down", In::all},
+    NameRow{"mlp.gate_proj", "ffn_gate", In::dense},
+    NameRow{"mlp.up_proj", "ffn_up", In::dense},
+    NameRow{"mlp.down_proj", "ffn_down", In::dense},
+    NameRow{"post_attention_layernorm", "post_attention_norm", In::gpt_oss},
+    NameRow{"mlp.router", "ffn_gate_inp", In::gpt_oss},
+    NameRow{"mlp.gate", "ffn_gate_inp", In::qwen3_moe},
+    NameRow{"mlp.experts.gate_proj", "ffn_gate_exps", In::mlp_experts},
+    NameRow{"mlp.experts.up_proj", "ffn_up_exps", In::mlp_experts},
+    NameRow{"mlp.experts.down_proj", "ffn_down_exps", In::mlp_experts},
+    NameRow{"block_sparse_moe.gate", "ffn_gate_inp", In::mixtral},
+    NameRow{"block_sparse_moe.experts.w1", "ffn_gate_exps", In::mixtral},
+    NameRow{"block_sparse_moe.experts.w3", "ffn_up_exps", In::mixtral},
+    NameRow{"block_sparse_moe.experts.w2", "ffn_down_exps", In::mixtral},
 };
 
 bool has(ModelFamily family, In in) {
@@ -59,11 +81,21 @@ bool has(ModelFamily family, In in) {
     case In::all:
       return true;
     case In::without_post_norms:
-      return !post_norms;
+      return !post_norms && family != ModelFamily::gpt_oss;
     case In::with_post_norms:
       return post_norms;
     case In::with_head_norms:
-      return family == ModelFamily::qwen3 || family == ModelFamily::gemma3;
+      return family == ModelFamily::qwen3 || family == ModelFamily::gemma3 || family == ModelFamily::qwen3_moe;
+    case In::dense:
+      return family != ModelFamily::mixtral && family != ModelFamily::gpt_oss;
+    case In::mixtral:
+      return family == ModelFamily::mixtral;
+    case In::qwen3_moe:
+      return family == ModelFamily::qwen3_moe;
+    case In::gpt_oss:
+      return family == ModelFamily::gpt_oss;
+    case In::mlp_experts:
+      return family == ModelFamily::qwen3_moe || family == ModelFamily::gpt_oss;
   }
   return false;
 }
@@ -136,7 +168,20 @@ bool is_gemma(ModelFamily family) {
   return family == ModelFamily::gemma || family == ModelFamily::gemma2 || family == ModelFamily::gemma3;
 }
 
+bool has_experts(ModelFamily family) {
+  return family == ModelFamily::mixtral || family == ModelFamily::qwen3_moe || family == ModelFamily::gpt_oss;
+}
+
+// Hugging Face's name of a head's sinks has no suffix.
+constexpr std::string_view kSinks = ".self_attn.sinks", kGgmlSinks = ".attn_sinks.weight";
+
 std::optional<std::string> ggml_name(ModelFamily family, std::string_view hugging_face) {
+  if (family == ModelFamily::gpt_oss && hugging_face.starts_with(kHuggingFaceLayers) &&
+      hugging_face.ends_with(kSinks)) {
+    hugging_face.remove_prefix(kHuggingFaceLayers.size());
+    hugging_face.remove_suffix(kSinks.size());
+    return std::string(kGgmlLayers).append(hugging_face).append(kGgmlSinks);
+  }
   return translated(family, hugging_face, kHuggingFaceLayers, kGgmlLayers, &NameRow::hugging_face, &NameRow::ggml);
 }
 
@@ -146,7 +191,8 @@ std::optional<std::string> hugging_face_name(ModelFamily family, std::string_vie
 
 HeadRows head_rows(ModelFamily family, std::string_view ggml) {
   const std::optional<Parts> parts = parts_of(ggml, kGgmlLayers);
-  if (family != ModelFamily::llama || !parts || parts->layer.empty()) return HeadRows::same;
+  if ((family != ModelFamily::llama && family != ModelFamily::mixtral) || !parts || parts->layer.empty())
+    return HeadRows::same;
   if (parts->middle == "attn_q") return HeadRows::query;
   return parts->middle == "attn_k" ? HeadRows::key : HeadRows::same;
 }

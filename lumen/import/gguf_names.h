@@ -9,17 +9,20 @@
 
 namespace lumen {
 
-// What GGUF calls an architecture. Mistral's models are `llama` there.
-enum class ModelFamily : uint8_t { llama, qwen2, qwen3, gemma, gemma2, gemma3 };
+// What GGUF calls an architecture. Mistral's models are `llama` there, and so is Mixtral, whose metadata counts
+// experts.
+enum class ModelFamily : uint8_t { llama, qwen2, qwen3, gemma, gemma2, gemma3, mixtral, qwen3_moe, gpt_oss };
 
 std::string_view name(ModelFamily family);                               // general.architecture
 std::optional<ModelFamily> parse_family(std::string_view architecture);  // its inverse
 bool is_gemma(ModelFamily family);
+bool has_experts(ModelFamily family);
 // Of config.json's model_type.
 std::optional<ModelFamily> family_of_model_type(std::string_view model_type);
 std::string_view model_type(ModelFamily family);
 
-// "model.layers.3.mlp.up_proj.weight" is "blk.3.ffn_up.weight". Nothing for a name that the family does not have.
+// "model.layers.3.mlp.up_proj.weight" is "blk.3.ffn_up.weight". Nothing for a name that the family does not have. The
+// weights of all experts are one tensor in GGUF, and here in Hugging Face's name, which leaves out the expert's number.
 std::optional<std::string> ggml_name(ModelFamily family, std::string_view hugging_face);
 std::optional<std::string> hugging_face_name(ModelFamily family, std::string_view ggml);
 

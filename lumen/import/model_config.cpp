@@ -89,7 +89,7 @@ Expected<ModelConfig> parse_model_config(std::string_view text, std::string_view
   const Json json = LUMEN_TRY(parse_json_object(text, path, "configuration"));
   const ConfigReader in(json, path);
   const std::optional<ModelFamily> family = family_of_model_type(in.text("model_type"));
-  if (!family) {
+  if (!family || has_experts(*family)) {  // of which files have one tensor each
     return error(
         fmt::format("{}: model type \"{}\" is not known; llama, mistral, qwen2, qwen3, gemma, gemma2 and "
                     "gemma3_text are",
@@ -135,6 +135,19 @@ std::string config_json(const ModelConfig& config) {
   if (config.attention_softcap) json["attn_logit_softcapping"] = *config.attention_softcap;
   if (config.final_softcap) json["final_logit_softcapping"] = *config.final_softcap;
   if (config.rope_factor) json["rope_scaling"] = {{"rope_type", "linear"}, {"factor", *config.rope_factor}};
+  if (config.rope_yarn) {
+    json["rope_scaling"] = {{"rope_type", "yarn"},
+                            {"factor", config.rope_yarn->factor},
+                            {"original_max_position_embeddings", config.rope_yarn->original_context},
+                            {"truncate", config.family != ModelFamily::gpt_oss}};
+  }
+  if (has_experts(config.family)) {
+    json["num_local_experts"] = config.experts;
+    json["num_experts_per_tok"] = config.experts_per_token;
+    json["moe_intermediate_size"] = config.expert_hidden;
+    json["norm_topk_prob"] = true;
+  }
+  if (config.family == ModelFamily::gpt_oss) json["separate_gate_up"] = true;
   return json.dump(2) + "\n";
 }
 

@@ -10,6 +10,7 @@
 #include "lumen/base/expected.h"
 #include "lumen/import/gguf.h"
 #include "lumen/import/gguf_names.h"
+#include "lumen/import/weights.h"
 
 namespace lumen {
 
@@ -17,6 +18,12 @@ namespace lumen {
 struct RopeStretch {
   double factor = 1, low = 1, high = 4;
   int64_t original_context = 8192;
+};
+
+// YaRN's stretching: slow rotations are divided by the factor, fast ones are not.
+struct RopeYarn {
+  double factor = 1;
+  int64_t original_context = 4096;
 };
 
 struct ModelConfig {
@@ -33,15 +40,21 @@ struct ModelConfig {
   double rope_base = 10000;
   std::optional<double> rope_factor;  // positions are divided by it
   std::optional<RopeStretch> rope_stretch;
+  std::optional<RopeYarn> rope_yarn;
   std::optional<int64_t> sliding_window;
   std::optional<double> attention_softcap, final_softcap;
   bool tied = false;  // the output matrix is the embedding
+  // Of families with experts.
+  int64_t experts = 0, experts_per_token = 0;
+  int64_t expert_hidden = 0;  // width inside one
 };
 
 // `text` is that of a config.json; `path` is for messages. Errors for model types and rope scalings not known here, and
 // for sizes that are missing or cannot be.
 Expected<ModelConfig> parse_model_config(std::string_view text, std::string_view path);
 Expected<ModelConfig> model_config_of(const Gguf& file);
+// Of a GGUF file that may be in parts.
+Expected<ModelConfig> model_config_of(const Weights& weights);
 
 // An error when the heads do not share keys and values evenly, or have no pairs to rotate.
 Expected<void> check_heads(const ModelConfig& config, std::string_view path);

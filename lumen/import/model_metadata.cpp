@@ -37,18 +37,58 @@ Expected<int64_t> vocabulary_size(const Gguf& file, const std::string& key) {
   return static_cast<int64_t>(LUMEN_TRY(file.strings("tokenizer.ggml.tokens")).size());
 }
 
+// Mixtral is a llama with experts.
+Expected<void> read_experts(const Gguf& file, const Keys& key, ModelConfig& config) {
+  const int64_t count = file.has(key("expert_count")) ? LUMEN_TRY(file.integer(key("expert_count"))) : 0;
+  if (config.family == ModelFamily::llama && count == 0) return {};
+  if (config.family == ModelFamily::llama) config.family = ModelFamily::mixtral;
+  if (!has_experts(config.family)) return {};
+  config.experts = LUMEN_TRY(size_of(file, key("expert_count")));
+  config.experts_per_token = LUMEN_TRY(size_of(file, key("expert_used_count")));
+  const std::string hidden = key("expert_feed_forward_length");
+  if (file.has(hidden)) config.expert_hidden = LUMEN_TRY(size_of(file, hidden));
+  if (config.experts_per_token <= config.experts) return {};
+  return error(fmt::format("{}: {} experts of {} for each token cannot be", file.path(), config.experts_per_token,
+                           config.experts));
+}
+
+Expected<void> read_rope_scaling(const Gguf& file, const Keys& key, ModelConfig& config) {
+  const std::string factor = key("rope.scaling.factor"), kind = key("rope.scaling.type");
+  if (!file.has(factor)) return {};
+  const std::string type = file.has(kind) ? LUMEN_TRY(file.string(kind)) : "linear";
+  if (type == "none") return {};
+  const double by = LUMEN_TRY(file.number(factor));
+  if (type == "linear") {
+    config.rope_factor = by;
+    return {};
+  }
+  if (type != "yarn") return error(fmt::format("{}: rope scaling \"{}\" is not known", file.path(), type));
+  const int64_t context = LUMEN_TRY(size_of(file, key("rope.scaling.original_context_length")));
+  config.rope_yarn = RopeYarn{by, context};
+  return {};
+}
+
 }  // namespace
+
+Expected<ModelConfig> model_config_of(const Weights& weights) {
+  ModelConfig config = LUMEN_TRY(model_config_of(*weights.gguf()));
+  config.tied = !weights.entries().contains("output.weight");
+  return config;
+}
 
 Expected<ModelConfig> model_config_of(const Gguf& file) {
   const std::string architecture = LUMEN_TRY(file.string("general.architecture"));
   const std::optional<ModelFamily> family = parse_family(architecture);
   if (!family) {
-    return error(fmt::format("{}: architecture \"{}\" is not known; llama, qwen2, qwen3, gemma, gemma2 and gemma3 are",
-                             file.path(), architecture));
+    return error(
+        fmt::format("{}: architecture \"{}\" is not known; llama, qwen2, qwen3, qwen3moe, gemma, gemma2, gemma3 and "
+                    "gpt-oss are",
+                    file.path(), architecture));
   }
   const Keys key(*family);
   ModelConfig config;
   config.family = *family;
+  LUMEN_TRY(read_experts(file, key, config));
   config.vocabulary = LUMEN_TRY(vocabulary_size(file, key("vocab_size")));
   config.context = LUMEN_TRY(size_of(file, key("context_length")));
   config.width = LUMEN_TRY(size_of(file, key("embedding_length")));
@@ -57,10 +97,13 @@ Expected<ModelConfig> model_config_of(const Gguf& file) {
   const std::string grouped = key("attention.head_count_kv"), head = key("attention.key_length");
   config.key_value_heads = file.has(grouped) ? LUMEN_TRY(size_of(file, grouped)) : config.heads;
   config.head = file.has(head) ? LUMEN_TRY(size_of(file, head)) : config.width / config.heads;
-  config.hidden = LUMEN_TRY(size_of(file, key("feed_forward_length")));
+  const std::string hidden = key("feed_forward_length");
+  config.hidden =
+      file.has(hidden) || config.expert_hidden == 0 ? LUMEN_TRY(size_of(file, hidden)) : config.expert_hidden;
+  if (config.expert_hidden == 0) config.expert_hidden = config.hidden;
   config.epsilon = LUMEN_TRY(file.number(key("attention.layer_norm_rms_epsilon")));
   config.rope_base = LUMEN_TRY(number_or(file, key("rope.freq_base"), 10000));
-  if (file.has(key("rope.scaling.factor"))) config.rope_factor = LUMEN_TRY(file.number(key("rope.scaling.factor")));
+  LUMEN_TRY(read_rope_scaling(file, key, config));
   if (file.has(key("attention.sliding_window"))) {
     config.sliding_window = LUMEN_TRY(size_of(file, key("attention.sliding_window")));
   }
@@ -89,6 +132,16 @@ GgufMetadata metadata_of(const ModelConfig& config) {
   if (config.rope_factor) {
     result[key("rope.scaling.type")] = GgufValue::of_string("linear");
     result[key("rope.scaling.factor")] = GgufValue::of_f32(*config.rope_factor);
+  }
+  if (config.rope_yarn) {
+    result[key("rope.scaling.type")] = GgufValue::of_string("yarn");
+    result[key("rope.scaling.factor")] = GgufValue::of_f32(config.rope_yarn->factor);
+    result[key("rope.scaling.original_context_length")] = GgufValue::of_u32(config.rope_yarn->original_context);
+  }
+  if (has_experts(config.family)) {
+    result[key("expert_count")] = GgufValue::of_u32(config.experts);
+    result[key("expert_used_count")] = GgufValue::of_u32(config.experts_per_token);
+    result[key("expert_feed_forward_length")] = GgufValue::of_u32(config.expert_hidden);
   }
   if (config.sliding_window) result[key("attention.sliding_window")] = GgufValue::of_u32(*config.sliding_window);
   if (config.attention_softcap) result[key("attn_logit_softcapping")] = GgufValue::of_f32(*config.attention_softcap);

@@ -9,6 +9,7 @@
 
 #include "lumen/base/file.h"
 #include "lumen/base/nearest.h"
+#include "lumen/import/gguf_split.h"
 #include "lumen/import/safetensors.h"
 #include "lumen/import/shard_index.h"
 
@@ -50,22 +51,49 @@ Expected<Weights> Weights::open(const std::string& path) {
 }
 
 Expected<void> Weights::add_gguf(const std::string& path) {
-  gguf_ = std::make_shared<const Gguf>(LUMEN_TRY(Gguf::open(path)));
-  files_.push_back(path);
-  for (const auto& [key, entry] : gguf_->entries()) {
-    const std::optional<StorageType> type = storage_type(entry.type);
-    entries_.emplace(key, Weight{type, type ? std::string(name(*type)) : name(entry.type), entry.dims, entry.bytes, 0});
+  const auto opened = std::make_shared<const Gguf>(LUMEN_TRY(Gguf::open(path)));
+  const std::vector<std::string> parts = LUMEN_TRY(gguf_parts(*opened));
+  std::error_code ignored;
+  for (size_t k = 0; k < parts.size(); ++k) {
+    if (std::filesystem::exists(parts[k], ignored)) continue;
+    return error(fmt::format("{}: part {} of {} is missing: {}", path, k + 1, parts.size(), parts[k]));
   }
+  for (size_t k = 0; k < parts.size(); ++k) {
+    const auto part = parts[k] == path ? opened : std::make_shared<const Gguf>(LUMEN_TRY(Gguf::open(parts[k])));
+    if (parts.size() > 1) LUMEN_TRY(check_gguf_part(*part, k, parts.size()));
+    LUMEN_TRY(add_gguf_part(part));
+  }
+  constexpr std::string_view kCount = "split.tensors.count";
+  if (parts.size() == 1 || !gguf_->has(kCount)) return {};
+  const int64_t wanted = LUMEN_TRY(gguf_->integer(kCount));
+  if (wanted == std::ssize(entries_)) return {};
+  return error(fmt::format("{}: metadata \"{}\" is {}, the {} parts have {} tensors", parts[0], kCount, wanted,
+                           parts.size(), entries_.size()));
+}
+
+Expected<void> Weights::add_gguf_part(const std::shared_ptr<const Gguf>& part) {
+  for (const auto& [key, entry] : part->entries()) {
+    const std::optional<StorageType> type = storage_type(entry.type);
+    const Weight weight{type, type ? std::string(name(*type)) : name(entry.type), entry.dims, entry.bytes,
+                        files_.size()};
+    if (!entries_.emplace(key, weight).second) return named_twice(part->path(), key);
+  }
+  if (!gguf_) gguf_ = part;
+  files_.push_back(part->path());
+  kept_.push_back(part);
   return {};
+}
+
+Diag Weights::named_twice(const std::string& path, const std::string& tensor) const {
+  const std::string& first = files_[entries_.find(tensor)->second.file];
+  return error(fmt::format("{}: tensor \"{}\" is also in {}", path, tensor, first));
 }
 
 Expected<void> Weights::add_safetensors(const std::string& path) {
   auto file = std::make_shared<const SafeTensors>(LUMEN_TRY(SafeTensors::open(path)));
   for (const auto& [key, entry] : file->entries()) {
     const Weight weight{entry.dtype, std::string(name(entry.dtype)), entry.dims, entry.bytes, files_.size()};
-    if (!entries_.emplace(key, weight).second) {
-      return error(fmt::format("{}: tensor \"{}\" is also in {}", path, key, files_[entries_.find(key)->second.file]));
-    }
+    if (!entries_.emplace(key, weight).second) return named_twice(path, key);
   }
   for (const auto& [key, text] : file->metadata()) remarks_[key] = text;
   files_.push_back(path);

@@ -1,4 +1,5 @@
-// The weights of a model, whatever holds them: a GGUF file, a .safetensors file, or a folder of .safetensors shards.
+// The weights of a model, whatever holds them: a GGUF file or the parts of one, a .safetensors file, or a folder of
+// .safetensors shards.
 // Everything stays mapped; nothing is copied.
 #pragma once
 
@@ -30,14 +31,15 @@ class Weights {
   using Entries = std::map<std::string, Weight, std::less<>>;
 
   // A .gguf or .safetensors file, an index of shards, or a folder that has model.safetensors or
-  // model.safetensors.index.json. With an index, each tensor is in the shard that it names, and nowhere else.
+  // model.safetensors.index.json. With an index, each tensor is in the shard that it names, and nowhere else. Any part
+  // of a GGUF file in parts (gguf_split.h) stands for all of them.
   static Expected<Weights> open(const std::string& path);
 
   const std::string& path() const { return path_; }  // what was opened
-  // The files, those of shards in the order of their names.
+  // The files, shards and parts in the order of their names.
   const std::vector<std::string>& files() const { return files_; }
   const Entries& entries() const { return entries_; }
-  // The file itself, with its metadata, when it is a GGUF file.
+  // The file itself, with its metadata, when it is a GGUF file; the first of its parts.
   const Gguf* gguf() const { return gguf_.get(); }
   // What .safetensors files say beside their tensors; of shards, the last to say it.
   const std::map<std::string, std::string, std::less<>>& remarks() const { return remarks_; }
@@ -49,6 +51,8 @@ class Weights {
   Expected<void> add_safetensors(const std::string& path);
   Expected<void> add_shards(const std::string& index);
   Expected<void> add_gguf(const std::string& path);
+  Expected<void> add_gguf_part(const std::shared_ptr<const Gguf>& part);
+  Diag named_twice(const std::string& path, const std::string& tensor) const;
 
   std::string path_;
   std::vector<std::string> files_;

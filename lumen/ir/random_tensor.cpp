@@ -60,12 +60,11 @@ HostTensor random_tensor(DType dtype, std::vector<int64_t> dims, std::string_vie
 }
 
 void fill_random(DType dtype, std::span<std::byte> bytes, int64_t seed, double scale) {
-  constexpr int64_t kPeriod = 65536;
-  HostTensor tensor = random_tensor(dtype, {kPeriod}, "", seed, {});
+  HostTensor tensor = random_tensor(dtype, {kRandomPeriod}, "", seed, {});
   if (is_float(dtype) && scale != 1) {
     for (Lane& lane : tensor.lanes) lane.f = round_to(dtype, lane.f * scale);
   }
-  std::vector<std::byte> period(static_cast<size_t>(storage_bytes(dtype, kPeriod)));
+  std::vector<std::byte> period(static_cast<size_t>(storage_bytes(dtype, kRandomPeriod)));
   pack(dtype, tensor.lanes, period);
   for (size_t k = 0; k < bytes.size(); k += period.size()) {
     std::copy_n(period.begin(), std::min(period.size(), bytes.size() - k), bytes.begin() + static_cast<ptrdiff_t>(k));

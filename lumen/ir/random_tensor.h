@@ -20,8 +20,9 @@ struct ValueRange {
 HostTensor random_tensor(DType dtype, std::vector<int64_t> dims, std::string_view name, int64_t seed,
                          std::optional<ValueRange> range);
 
-// Fills storage with such values: for buffers whose exact values do not matter, as it repeats after 65,536 elements.
+// Fills storage with such values: for buffers whose exact values do not matter, as it repeats after so many elements.
 // Floats are multiplied by `scale`.
+constexpr int64_t kRandomPeriod = 65'536;
 void fill_random(DType dtype, std::span<std::byte> bytes, int64_t seed, double scale = 1);
 
 }  // namespace lumen

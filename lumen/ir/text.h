@@ -16,6 +16,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "lumen/ir/graph.h"
 
@@ -23,8 +24,9 @@ namespace lumen {
 
 std::string print(const Graph& graph);
 
-// Diags carry file:line:col and the offending line as a note.
-Expected<std::shared_ptr<Graph>> parse(std::string_view text, const OpTable& ops, std::string_view file = "<text>");
+// Diags carry file:line:col and the offending line as a note. `lines` gets, by node, the line that says it first.
+Expected<std::shared_ptr<Graph>> parse(std::string_view text, const OpTable& ops, std::string_view file = "<text>",
+                                       std::vector<uint32_t>* lines = nullptr);
 
 // Graphviz source: one box per node with op, fields and type; inputs and outputs coloured by kind.
 std::string print_dot(const Graph& graph);

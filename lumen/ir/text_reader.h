@@ -43,6 +43,8 @@ class TextReader {
 
   // ---- the graph being read -------------------------------------------------------------------------------------
   Expected<std::shared_ptr<Graph>> graph();  // with its header, to the end of the text
+  // After graph(), by node: the line of the first statement that made it.
+  std::vector<uint32_t> node_lines() const;
   void set_extents(Shape shape) { extents_ = shape; }
 
   // At a position of the text, or at the next token.
@@ -85,6 +87,7 @@ class TextReader {
   size_t at_ = 0;
   Shape extents_;
   std::vector<Frame> frames_;
+  std::vector<size_t> starts_;  // by node of the outermost graph: where its statement begins
 };
 
 // What TextReader::body reads: the statements, indented, in braces.

@@ -18,6 +18,13 @@ struct Target {
   int64_t l1_bytes = 32 << 10;
   int64_t l2_bytes = 1 << 20;
   int64_t l3_bytes = 8 << 20;
+
+  bool library = false;  // there is one that multiplies matrices: OpenBLAS, cuBLASLt
+
+  bool cuda = false;  // a GPU: texts are CUDA C, and nothing above but the last cache holds
+  int sm = 0;         // its compute capability, as 90
+  int multiprocessors = 0;
+  int64_t shared_bytes = 48 << 10;  // that a block can have
 };
 
 }  // namespace lumen

@@ -1,11 +1,14 @@
 #include "lumen/runtime/program_file.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "lumen/backend/cpu/cpu_device.h"
+#include "lumen/backend/cuda/cuda_device.h"
 #include "lumen/base/file.h"
 #include "lumen/base/hash.h"
 #include "lumen/ir/text.h"
@@ -17,36 +20,26 @@ namespace lumen {
 namespace {
 
 constexpr std::string_view kMagic = "lumen-program";
-constexpr int kVersion = 2;
+constexpr int kVersion = 4;
 constexpr size_t kLongestHead = 120;
-
-struct Feature {
-  std::string_view name;
-  bool cpu::CpuFeatures::*has;
-};
-constexpr Feature kFeatures[] = {
-    {"avx2", &cpu::CpuFeatures::avx2},
-    {"avx512", &cpu::CpuFeatures::avx512},
-    {"avx512_bf16", &cpu::CpuFeatures::avx512_bf16},
-    {"avx512_fp16", &cpu::CpuFeatures::avx512_fp16},
-    {"avx512_vnni", &cpu::CpuFeatures::avx512_vnni},
-    {"amx_bf16", &cpu::CpuFeatures::amx_bf16},
-    {"amx_int8", &cpu::CpuFeatures::amx_int8},
-};
 
 std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 
-Expected<void> check_features(const Json& needed, const std::string& name, const cpu::CpuFeatures& have) {
-  for (const Json& word : needed) {
-    const bool known = word.is_string();
-    const std::string feature = known ? word.get<std::string>() : word.dump();
-    const auto* row = std::find_if(std::begin(kFeatures), std::end(kFeatures),
-                                   [&](const Feature& each) { return each.name == feature; });
-    if (row != std::end(kFeatures) && have.*(row->has)) continue;
-    return error(fmt::format("{}: made for a processor with {}, which this one ({}) has not; compile it again here",
-                             name, feature, have.model));
+// Opens the device that code is for, unless that is the processor.
+Expected<std::shared_ptr<const Device>> check_machine(const std::string& device, const Json& needed,
+                                                      const std::string& name, const cpu::CpuFeatures& have) {
+  std::vector<std::string> words;
+  for (const Json& word : needed) words.push_back(word.is_string() ? word.get<std::string>() : word.dump());
+  if (device != "cpu") {
+    const std::shared_ptr<const Device> gpu = LUMEN_TRY(cuda::CudaDevice::open(0));
+    if (gpu->needs() == words) return gpu;
+    return error(fmt::format("{}: made for a GPU of {}, but this one is of {}; compile it again here", name,
+                             fmt::join(words, " "), fmt::join(gpu->needs(), " ")));
   }
-  return {};
+  const std::string missing = cpu::first_missing(words, have);
+  if (missing.empty()) return std::shared_ptr<const Device>();
+  return error(fmt::format("{}: made for a processor with {}, which this one ({}) has not; compile it again here", name,
+                           missing, have.model));
 }
 
 struct Head {
@@ -74,8 +67,10 @@ Expected<Head> read_head(std::string_view bytes, const std::string& name) {
   return head;
 }
 
-Expected<LoadedProgram> read_variants(const JsonMembers& members, std::string_view code, const cpu::CpuFeatures& have) {
+Expected<LoadedProgram> read_variants(const JsonMembers& members, std::string_view code,
+                                      std::shared_ptr<const Device> device) {
   LoadedProgram loaded;
+  loaded.device = std::move(device);
   loaded.graph = LUMEN_TRY(parse(LUMEN_TRY(members.text("graph")), llir_ops(), "graph"));
   for (const Json& each : *LUMEN_TRY(members.array("variants"))) {
     const JsonMembers variant(each, "variant");
@@ -88,8 +83,11 @@ Expected<LoadedProgram> read_variants(const JsonMembers& members, std::string_vi
     if (size < 0 || static_cast<size_t>(size) > code.size()) return variant.wrong("code", "a part of the file");
     const auto bytes = static_cast<size_t>(size);
     read.binary.program = LUMEN_TRY(read_program_json(*LUMEN_TRY(variant.object("program")), *loaded.graph));
-    read.binary.target = have;
-    if (bytes > 0) read.binary.library = LUMEN_TRY(cpu::Library::load(std::string(code.substr(0, bytes))));
+    if (bytes > 0) {
+      std::string own(code.substr(0, bytes));
+      read.binary.code = loaded.device == nullptr ? LUMEN_TRY(cpu::load_code(std::move(own)))
+                                                  : LUMEN_TRY(loaded.device->load_code(std::move(own)));
+    }
     code.remove_prefix(bytes);
     loaded.variants.push_back(std::move(read));
   }
@@ -99,14 +97,14 @@ Expected<LoadedProgram> read_variants(const JsonMembers& members, std::string_vi
 
 }  // namespace
 
-std::string program_text(const Graph& graph, std::span<const Variant> variants) {
-  Json description{{"graph", print(graph)}, {"needs", Json::array()}, {"variants", Json::array()}};
-  for (const Feature& feature : kFeatures) {
-    if (variants[0].binary.target.*(feature.has)) description["needs"].push_back(feature.name);
-  }
+std::string program_text(const Graph& graph, std::span<const Variant> variants, const Device& device) {
+  Json description{{"graph", print(graph)},
+                   {"device", device.target().cuda ? "cuda" : "cpu"},
+                   {"needs", device.needs()},
+                   {"variants", Json::array()}};
   std::string code;
   for (const Variant& variant : variants) {
-    const std::string& own = variant.binary.library == nullptr ? std::string() : variant.binary.library->object();
+    const std::string& own = variant.binary.code == nullptr ? std::string() : variant.binary.code->object();
     Json where = Json::array();
     for (const DimRange& range : variant.where)
       where.push_back({{"dim", range.dim}, {"lo", range.lo}, {"hi", range.hi}});
@@ -131,12 +129,16 @@ Expected<LoadedProgram> parse_program(std::string_view bytes, const std::string&
   };
   const Json description = Json::parse(text, nullptr, false);
   const JsonMembers members(description, "file");
-  LUMEN_TRY(check_features(*LUMEN_TRY(in_file(members.array("needs"))), name, have));
-  return in_file(read_variants(members, code, have));
+  const std::string kind = LUMEN_TRY(in_file(members.text("device")));
+  if (kind != "cpu" && kind != "cuda") return error(fmt::format("{}: made for \"{}\", which is unknown", name, kind));
+  std::shared_ptr<const Device> device =
+      LUMEN_TRY(check_machine(kind, *LUMEN_TRY(in_file(members.array("needs"))), name, have));
+  return in_file(read_variants(members, code, std::move(device)));
 }
 
-void save_program(const std::string& path, const Graph& graph, std::span<const Variant> variants) {
-  const std::string text = program_text(graph, variants);
+void save_program(const std::string& path, const Graph& graph, std::span<const Variant> variants,
+                  const Device& device) {
+  const std::string text = program_text(graph, variants, device);
   const std::span<const std::byte> parts[] = {bytes_of(text)};
   write_file(path, parts).value();
 }
@@ -145,7 +147,10 @@ Session load_program(const std::string& path) {
   const MappedFile file = MappedFile::open(path).value();
   const std::string_view bytes(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
   LoadedProgram loaded = parse_program(bytes, path).value();
-  std::unique_ptr<Executable> executable = make_executable(std::move(loaded.variants), *loaded.graph).value();
+  const Loader load = [&](Binary binary) {
+    return loaded.device == nullptr ? cpu::make_executable(std::move(binary)) : loaded.device->load(std::move(binary));
+  };
+  std::unique_ptr<Executable> executable = make_executable(std::move(loaded.variants), *loaded.graph, load).value();
   return Session(loaded.graph, std::move(executable));
 }
 

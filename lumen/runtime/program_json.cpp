@@ -12,12 +12,36 @@ namespace lumen {
 
 namespace {
 
+constexpr int64_t kMostThreads = 1024;  // of a block
+
 Json list(std::span<const uint32_t> numbers) { return Json(std::vector<uint32_t>(numbers.begin(), numbers.end())); }
+
+Json matrix_json(const LibraryMatrix& matrix) {
+  return {{"buffer", matrix.buffer},       {"dtype", name(matrix.dtype)},
+          {"offset", matrix.offset.str()}, {"batch", matrix.batch_step.str()},
+          {"pitch", matrix.pitch.str()},   {"along_summed", matrix.along_summed ? 1 : 0}};
+}
+
+Json product_json(const LibraryProduct& product) {
+  return {{"rows", matrix_json(product.rows)},
+          {"columns", matrix_json(product.columns)},
+          {"result", matrix_json(product.result)},
+          {"sizes", {product.batch.str(), product.row_count.str(), product.column_count.str(), product.summed.str()}},
+          {"algorithm", product.algorithm},
+          {"workspace", product.workspace}};
+}
 
 Json kernel_json(const ProgramKernel& kernel) {
   Json steps = Json::array();
   for (const KernelStep& step : kernel.text.steps) {
-    steps.push_back({{"name", step.name}, {"rows", step.rows.str()}, {"grain", step.grain}});
+    steps.push_back({{"name", step.name},
+                     {"rows", step.rows.str()},
+                     {"grain", step.grain},
+                     {"threads", step.threads},
+                     {"block_rows", step.block_rows},
+                     {"shared", step.shared},
+                     {"products", Json::array()}});
+    if (step.product) steps.back()["products"].push_back(product_json(*step.product));
   }
   return {{"body", print(*kernel.body)},
           {"schedule", kernel.schedule},
@@ -41,17 +65,77 @@ Expected<Expr> read_expr(const std::string& text, std::span<const Expr> dims) {
   return e;
 }
 
+Expected<DType> read_dtype(const JsonMembers& members) {
+  const std::string text = LUMEN_TRY(members.text("dtype"));
+  const std::optional<DType> dtype = parse_dtype(text);
+  if (!dtype) return error(fmt::format("no dtype \"{}\"", text));
+  return *dtype;
+}
+
+// `buffers`: how many there are.
+Expected<LibraryMatrix> read_matrix(const Json& json, size_t buffers, std::span<const Expr> dims) {
+  const JsonMembers members(json, "matrix");
+  LibraryMatrix matrix;
+  const int64_t buffer = LUMEN_TRY(members.number("buffer"));
+  if (buffer < 0 || static_cast<size_t>(buffer) >= buffers) return members.wrong("buffer", "one of the kernel's");
+  matrix.buffer = static_cast<uint32_t>(buffer);
+  matrix.dtype = LUMEN_TRY(read_dtype(members));
+  matrix.offset = LUMEN_TRY(read_expr(LUMEN_TRY(members.text("offset")), dims));
+  matrix.batch_step = LUMEN_TRY(read_expr(LUMEN_TRY(members.text("batch")), dims));
+  matrix.pitch = LUMEN_TRY(read_expr(LUMEN_TRY(members.text("pitch")), dims));
+  matrix.along_summed = LUMEN_TRY(members.number("along_summed")) != 0;
+  return matrix;
+}
+
+Expected<LibraryProduct> read_product(const Json& json, const Graph& body, std::span<const Expr> dims) {
+  const JsonMembers members(json, "product");
+  LibraryProduct product;
+  const size_t inputs = body.inputs().size();
+  product.rows = LUMEN_TRY(read_matrix(*LUMEN_TRY(members.object("rows")), inputs, dims));
+  product.columns = LUMEN_TRY(read_matrix(*LUMEN_TRY(members.object("columns")), inputs, dims));
+  product.result = LUMEN_TRY(read_matrix(*LUMEN_TRY(members.object("result")), body.outputs().size() + 1, dims));
+  const Json& sizes = *LUMEN_TRY(members.array("sizes"));
+  Expr* const places[] = {&product.batch, &product.row_count, &product.column_count, &product.summed};
+  if (sizes.size() != std::size(places)) return members.wrong("sizes", "four texts");
+  for (size_t k = 0; k < sizes.size(); ++k) {
+    if (!sizes[k].is_string()) return members.wrong("sizes", "four texts");
+    *places[k] = LUMEN_TRY(read_expr(sizes[k].get<std::string>(), dims));
+  }
+  product.algorithm = LUMEN_TRY(members.number("algorithm"));
+  product.workspace = LUMEN_TRY(members.number("workspace"));
+  if (product.algorithm < 0 || product.workspace < 0) return members.wrong("algorithm", "0 or more, as \"workspace\"");
+  return product;
+}
+
+Expected<KernelStep> read_step(const Json& json, const Graph& body, std::span<const Expr> dims) {
+  const JsonMembers members(json, "step");
+  KernelStep step;
+  step.name = LUMEN_TRY(members.text("name"));
+  step.rows = LUMEN_TRY(read_expr(LUMEN_TRY(members.text("rows")), dims));
+  step.grain = LUMEN_TRY(members.number("grain"));
+  step.block_rows = LUMEN_TRY(members.number("block_rows"));
+  step.shared = LUMEN_TRY(members.number("shared"));
+  const int64_t threads = LUMEN_TRY(members.number("threads"));
+  if (step.grain < 1) return members.wrong("grain", "1 or more");
+  if (step.block_rows < 1) return members.wrong("block_rows", "1 or more");
+  if (step.shared < 0) return members.wrong("shared", "0 or more");
+  if (threads < 1 || threads > kMostThreads) return members.wrong("threads", "1 to 1024");
+  step.threads = static_cast<int>(threads);
+  for (const Json& each : *LUMEN_TRY(members.array("products"))) {
+    step.product = LUMEN_TRY(read_product(each, body, dims));
+  }
+  return step;
+}
+
 Expected<TensorType> read_type(const Json& json, std::span<const Expr> dims) {
   const JsonMembers members(json, "value");
-  const std::string dtype_name = LUMEN_TRY(members.text("dtype"));
-  const std::optional<DType> dtype = parse_dtype(dtype_name);
-  if (!dtype) return error(fmt::format("no dtype \"{}\"", dtype_name));
+  const DType dtype = LUMEN_TRY(read_dtype(members));
   std::vector<Expr> shape;
   for (const Json& each : *LUMEN_TRY(members.array("shape"))) {
     if (!each.is_string()) return members.wrong("shape", "a list of texts");
     shape.push_back(LUMEN_TRY(read_expr(each.get<std::string>(), dims)));
   }
-  return TensorType{*dtype, Shape(shape)};
+  return TensorType{dtype, Shape(shape)};
 }
 
 Expected<ProgramKernel> read_kernel(const Json& json) {
@@ -63,11 +147,7 @@ Expected<ProgramKernel> read_kernel(const Json& json) {
   const ElementWriter writer(*kernel.body, 0);
   for (const Expr& dim : kernel.body->dims()) dims.push_back(writer.rename(dim));
   for (const Json& each : *LUMEN_TRY(members.array("steps"))) {
-    const JsonMembers step(each, "step");
-    const int64_t grain = LUMEN_TRY(step.number("grain"));
-    if (grain < 1) return step.wrong("grain", "1 or more");
-    const Expr rows = LUMEN_TRY(read_expr(LUMEN_TRY(step.text("rows")), dims));
-    kernel.text.steps.push_back({LUMEN_TRY(step.text("name")), rows, grain});
+    kernel.text.steps.push_back(LUMEN_TRY(read_step(each, *kernel.body, dims)));
   }
   for (const Json& each : *LUMEN_TRY(members.array("faults"))) {
     if (!each.is_string()) return members.wrong("faults", "a list of texts");

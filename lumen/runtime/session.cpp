@@ -9,6 +9,7 @@
 #include "lumen/backend/reference/executable.h"
 #include "lumen/base/nearest.h"
 #include "lumen/runtime/convert.h"
+#include "lumen/runtime/trace_calls.h"
 
 namespace lumen {
 
@@ -234,26 +235,81 @@ void Session::prepare() {
     Given& given = inputs_[k];
     if (given.form == Form::missing) {
       const int64_t bytes = storage_bytes(input_node(k).type.dtype, numel_of(dims[k]));
-      given = {Form::computed, dims[k], 0, std::make_shared<Buffer>(bytes)};
+      given = {Form::computed, dims[k], 0, make_buffer(bytes), nullptr, true};
     }
     input_data_.push_back(given.data());
   }
   prepared_ = true;
 }
 
+std::shared_ptr<Buffer> Session::make_buffer(int64_t bytes) const {
+  return std::make_shared<Buffer>(Buffer::make(executable_->memory(), bytes).value());
+}
+
+void Session::send_inputs() {
+  Memory& memory = *executable_->memory();
+  if (memory.is_host()) return;
+  sent_.resize(inputs_.size());
+  for (size_t k = 0; k < inputs_.size(); ++k) {
+    Given& given = inputs_[k];
+    if (given.is_there) {
+      const bool changes = given.bound != nullptr && input_node(k).as<Input>().kind == InputKind::data;
+      if (changes) memory.write(sent_[k]->data(), given.bound, sent_[k]->bytes()).value();
+      input_data_[k] = given.bound != nullptr ? sent_[k]->data() : given.buffer->data();
+      continue;
+    }
+    const int64_t bytes =
+        given.bound != nullptr ? storage_bytes(input_node(k).type.dtype, given.count) : given.buffer->bytes();
+    if (sent_[k] == nullptr || sent_[k].use_count() > 1 || sent_[k]->bytes() != bytes) sent_[k] = make_buffer(bytes);
+    memory.write(sent_[k]->data(), given.data(), bytes).value();
+    if (given.bound == nullptr) given.buffer = sent_[k];
+    given.is_there = true;
+    input_data_[k] = sent_[k]->data();
+  }
+}
+
+void Session::set_trace(Trace* trace) {
+  trace_ = trace;
+  set_profiling(trace != nullptr);
+}
+
 void Session::execute() {
+  if (!prepared_) {
+    const TraceScope scope(trace_, "prepare", "prepare");
+    prepare();
+  }
+  {
+    const TraceScope scope(trace_, "give places", "prepare");
+    give_places();
+  }
+  {
+    const TraceScope scope(trace_, "execute", "run");
+    executable_->run(input_data_, output_data_).value();
+  }
+  take_outputs();
+  if (trace_ != nullptr) add_calls(*trace_, profile());
+}
+
+double Session::time(int64_t runs) {
+  give_places();
+  const double seconds = executable_->time(input_data_, output_data_, runs).value();
+  take_outputs();
+  return seconds;
+}
+
+// Where everything is in the next run.
+void Session::give_places() {
   if (!prepared_) prepare();
+  send_inputs();
   output_data_.clear();
   for (size_t k = 0; k < next_.size(); ++k) {
     if (in_place_[k]) {
       next_[k].buffer = inputs_[*updates_[k]].buffer;
     } else if (next_[k].buffer == nullptr) {
-      next_[k].buffer = std::make_shared<Buffer>(storage_bytes(output_type(k).dtype, numel_of(next_[k].dims)));
+      next_[k].buffer = make_buffer(storage_bytes(output_type(k).dtype, numel_of(next_[k].dims)));
     }
     output_data_.push_back(next_[k].buffer->data());
   }
-  executable_->run(input_data_, output_data_).value();
-  take_outputs();
 }
 
 // What was computed becomes what is seen, and what was seen before is where the next run writes.
@@ -261,13 +317,14 @@ void Session::take_outputs() {
   executed_ = true;
   for (size_t k = 0; k < outputs_.size(); ++k) {
     std::swap(outputs_[k].buffer, next_[k].buffer);
+    outputs_[k].here = nullptr;
     if (outputs_[k].dims != next_[k].dims) {
       outputs_[k].dims = next_[k].dims;
       next_[k].buffer = nullptr;
     }
     const std::optional<size_t> number = updates_[k];
     if (!number) continue;
-    inputs_[*number] = {Form::computed, outputs_[k].dims, 0, outputs_[k].buffer};
+    inputs_[*number] = {Form::computed, outputs_[k].dims, 0, outputs_[k].buffer, nullptr, true};
     input_data_[*number] = outputs_[k].buffer->data();
   }
 }
@@ -286,8 +343,16 @@ size_t Session::output_number(std::string_view name) const {
 }
 
 std::span<const std::byte> Session::bytes(std::string_view name) const {
-  const Buffer& buffer = *outputs_[output_number(name)].buffer;
-  return {buffer.data(), static_cast<size_t>(buffer.bytes())};
+  const size_t number = output_number(name);
+  Result& result = outputs_[number];
+  const auto size = static_cast<size_t>(result.buffer->bytes());
+  if (executable_->memory()->is_host()) return {result.buffer->data(), size};
+  if (const std::byte* const fetched = executable_->fetched(number)) return {fetched, size};
+  if (result.here == nullptr) {
+    result.here = std::make_shared<Buffer>(result.buffer->bytes());
+    executable_->memory()->read(result.here->data(), result.buffer->data(), result.buffer->bytes()).value();
+  }
+  return {result.here->data(), size};
 }
 
 HostTensor Session::tensor(std::string_view name) const {

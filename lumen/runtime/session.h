@@ -26,6 +26,7 @@
 
 #include "lumen/backend/buffer.h"
 #include "lumen/backend/executable.h"
+#include "lumen/base/trace.h"
 #include "lumen/ir/graph.h"
 
 namespace lumen {
@@ -58,13 +59,20 @@ class Session {
   // The elements as they are stored (dtype.h).
   void set_bytes(std::string_view name, std::span<const std::byte> bytes);
   // The same without a copy: `data` is read at every execute, aligned for its elements, until the input is given anew.
-  // Not for state that an output updates.
+  // Not for state that an output updates. A weight must stay as it is: a GPU reads it once.
   void bind(std::string_view name, const void* data, std::vector<int64_t> dims);
 
   void execute();
+  // Seconds that the kernels of an execute take, as the mean of `runs` in a row: on a GPU by its own clock and with
+  // nothing in its cache. State is updated as often.
+  double time(int64_t runs);
+  // Whether tensors are in the host's memory, where inputs can be bound for nothing.
+  bool on_host() const { return executable_->memory()->is_host(); }
 
   // While on, execute() notes when each kernel ran.
   void set_profiling(bool on) { executable_->set_profiling(on); }
+  // Every execute() until the next call adds its kernels, with what each thread did of them. Null: none.
+  void set_trace(Trace* trace);
   std::span<const CallTime> profile() const { return executable_->profile(); }
 
   // Of an output, after execute. T must hold every value of its dtype.
@@ -89,12 +97,14 @@ class Session {
     int64_t count = 0;               // flat: elements; bytes: bytes
     std::shared_ptr<Buffer> buffer;  // null when bound, or missing before the first execute
     const void* bound = nullptr;
+    bool is_there = false;  // `buffer` is in the executable's memory, when that is not the host's
 
     const void* data() const { return bound != nullptr ? bound : buffer->data(); }
   };
   struct Result {
     std::vector<int64_t> dims;
     std::shared_ptr<Buffer> buffer;
+    std::shared_ptr<Buffer> here;  // a copy on the host, once asked for, when `buffer` is not there
   };
 
   size_t input_number(std::string_view name) const;
@@ -110,6 +120,10 @@ class Session {
   void prepare();
   std::vector<int64_t> resolve_dims() const;
   void check_input(size_t number, const std::vector<int64_t>& dims) const;
+  // For memory that is not the host's: inputs that are not there yet, and those that may have changed.
+  void send_inputs();
+  std::shared_ptr<Buffer> make_buffer(int64_t bytes) const;
+  void give_places();
   void take_outputs();
   [[noreturn]] void refuse_get(std::string_view name, std::string_view type) const;
 
@@ -118,8 +132,9 @@ class Session {
   std::vector<Given> inputs_;                   // as graph_->inputs()
   std::vector<std::optional<size_t>> updates_;  // by output: the state input that it updates
   std::vector<std::optional<int64_t>> dims_;    // as graph_->dims()
-  std::vector<Result> outputs_;  // as graph_->outputs(); without dims and buffers before the first execute
+  mutable std::vector<Result> outputs_;  // as graph_->outputs(); without dims and buffers before the first execute
   bool executed_ = false;
+  Trace* trace_ = nullptr;
 
   // What the next execute uses; valid while nothing is given.
   bool prepared_ = false;
@@ -127,6 +142,7 @@ class Session {
   std::vector<Result> next_;
   std::vector<bool> in_place_;  // by output
   std::vector<const void*> input_data_;
+  std::vector<std::shared_ptr<Buffer>> sent_;  // by input: a bound one's place in memory that is not the host's
   std::vector<void*> output_data_;
 };
 

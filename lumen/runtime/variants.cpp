@@ -15,12 +15,6 @@ namespace lumen {
 
 namespace {
 
-std::string text_of(const std::vector<DimRange>& ranges) {
-  std::vector<std::string> parts;
-  for (const DimRange& range : ranges) parts.push_back(fmt::format("{}={}-{}", range.dim, range.lo, range.hi));
-  return fmt::format("{}", fmt::join(parts, " "));
-}
-
 bool parse_number(std::string_view text, int64_t& number) {
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
   return !text.empty() && status == std::errc() && end == text.data() + text.size();
@@ -55,8 +49,13 @@ class VariantExecutable : public Executable {
     return error(fmt::format("no variant for {}; there are {}", fmt::join(given, " "), fmt::join(known, ", ")));
   }
   bool in_place(size_t output) const override { return current_->in_place(output); }
+  const std::shared_ptr<Memory>& memory() const override { return current_->memory(); }
   Expected<void> run(std::span<const void* const> inputs, std::span<void* const> outputs) override {
     return current_->run(inputs, outputs);
+  }
+  const std::byte* fetched(size_t output) const override { return current_->fetched(output); }
+  Expected<double> time(std::span<const void* const> inputs, std::span<void* const> outputs, int64_t runs) override {
+    return current_->time(inputs, outputs, runs);
   }
   void set_profiling(bool on) override {
     profiling_ = on;
@@ -94,6 +93,15 @@ std::string with_value(std::string_view text, std::string_view dim, int64_t valu
 }
 
 }  // namespace
+
+std::string text_of(const std::vector<DimRange>& ranges) {
+  std::vector<std::string> parts;
+  for (const DimRange& range : ranges) {
+    parts.push_back(range.lo == range.hi ? fmt::format("{}={}", range.dim, range.lo)
+                                         : fmt::format("{}={}-{}", range.dim, range.lo, range.hi));
+  }
+  return fmt::format("{}", fmt::join(parts, " "));
+}
 
 Expected<std::vector<DimRange>> parse_buckets(std::string_view text, const Graph& graph) {
   const size_t equals = text.find('=');
@@ -157,9 +165,10 @@ Expected<std::shared_ptr<Graph>> restricted(const Graph& graph, const std::vecto
   return parse(text, llir_ops(), "restricted graph");
 }
 
-Expected<std::unique_ptr<Executable>> make_executable(std::vector<Variant> variants, const Graph& graph) {
+Expected<std::unique_ptr<Executable>> make_executable(std::vector<Variant> variants, const Graph& graph,
+                                                      const Loader& load) {
   CHECK(!variants.empty());
-  if (variants.size() == 1 && variants[0].where.empty()) return cpu::make_executable(std::move(variants[0].binary));
+  if (variants.size() == 1 && variants[0].where.empty()) return load(std::move(variants[0].binary));
   std::vector<std::string> names;
   for (const Expr& dim : graph.dims()) names.emplace_back(dim.dim_name());
   std::vector<VariantExecutable::Choice> choices;
@@ -171,7 +180,7 @@ Expected<std::unique_ptr<Executable>> make_executable(std::vector<Variant> varia
         return error(fmt::format("a variant over \"{}\", which is no dim of the graph", dim.dim_name()));
       choice.dims.push_back(static_cast<size_t>(found - names.begin()));
     }
-    choice.executable = LUMEN_TRY(cpu::make_executable(std::move(variant.binary)));
+    choice.executable = LUMEN_TRY(load(std::move(variant.binary)));
     for (const DimRange& range : variant.where) {
       const auto found = std::find(names.begin(), names.end(), range.dim);
       if (found == names.end())

@@ -3,12 +3,13 @@
 //   --bucket seq=1,2-64,65-512     a program for seq = 1, one for 2 to 64, one for 65 to 512
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "lumen/backend/cpu/cpu_executable.h"
+#include "lumen/backend/device.h"
 
 namespace lumen {
 
@@ -17,6 +18,9 @@ struct DimRange {
   int64_t lo = 0;
   int64_t hi = 0;  // included
 };
+
+// "seq=2-64", with spaces between several; empty for none.
+std::string text_of(const std::vector<DimRange>& ranges);
 
 // "seq=1,2-64": the ranges of one dim, ascending, within its bounds in the graph.
 Expected<std::vector<DimRange>> parse_buckets(std::string_view text, const Graph& graph);
@@ -29,10 +33,12 @@ Expected<std::shared_ptr<Graph>> restricted(const Graph& graph, const std::vecto
 
 struct Variant {
   std::vector<DimRange> where;  // dims without a range may be anything
-  cpu::Binary binary;
+  Binary binary;
 };
 
 // Runs the first variant that the dims fit; sizes that fit none are an error that lists what there is.
-Expected<std::unique_ptr<Executable>> make_executable(std::vector<Variant> variants, const Graph& graph);
+using Loader = std::function<Expected<std::unique_ptr<Executable>>(Binary)>;
+Expected<std::unique_ptr<Executable>> make_executable(std::vector<Variant> variants, const Graph& graph,
+                                                      const Loader& load);
 
 }  // namespace lumen

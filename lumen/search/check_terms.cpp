@@ -13,7 +13,28 @@ using egraph::Value;
 
 namespace {
 
-// The rule that made the term of a row; empty when that is not known.
+// What is wrong with a row; nothing when it is right.
+std::optional<TermFault> fault(const Encoding& encoding, const TermOp& op, std::span<const Value> row) {
+  std::vector<TensorType> operands;
+  for (const Value operand : row.first(op.operands)) {
+    const std::optional<TensorType> type = encoding.type_of(operand);
+    if (!type) return std::nullopt;  // said where the operand is wrong
+    operands.push_back(*type);
+  }
+  const FieldBuffer fields = encoding.fields_of(op, row);
+  const Expected<TensorType> type = op.op->infer(fields.data(), operands);
+  if (!type.ok()) return TermFault{TermFault::Kind::refused, row.back(), type.diag().message, {}};
+  const std::optional<TensorType> known = encoding.type_of(row.back());
+  if (known && *known == *type) return std::nullopt;
+  const std::string message = fmt::format("[{}] is of type {} among terms of type {}", op.op->name, type->str(),
+                                          known ? known->str() : "unknown");
+  using Kind = TermFault::Kind;
+  const Kind kind = !known ? Kind::unknown : known->dtype != type->dtype ? Kind::dtype : Kind::shape;
+  return TermFault{kind, row.back(), message, {}};
+}
+
+}  // namespace
+
 std::string maker_of(EGraph& graph, const Encoding& encoding, const TermOp& op, std::span<const Value> row) {
   if (!graph.state().trace) return "";
   const Value id = traced_id(graph, op.table, row.first(row.size() - 1));
@@ -22,39 +43,25 @@ std::string maker_of(EGraph& graph, const Encoding& encoding, const TermOp& op, 
   return graph.rule(origins[id].reason.rule).name;
 }
 
-// What is wrong with a row; empty when nothing is.
-std::string fault(const Encoding& encoding, const TermOp& op, std::span<const Value> row) {
-  std::vector<TensorType> operands;
-  for (const Value operand : row.first(op.operands)) {
-    const std::optional<TensorType> type = encoding.type_of(operand);
-    if (!type) return "";  // said where the operand is wrong
-    operands.push_back(*type);
+std::vector<TermFault> term_faults(EGraph& graph, const Encoding& encoding) {
+  std::vector<TermFault> faults;
+  for (const TermOp& op : encoding.ops()) {
+    graph.for_each_row(op.table, [&](std::span<const Value> row, bool) {
+      std::optional<TermFault> found = fault(encoding, op, row);
+      if (!found) return;
+      found->rule = maker_of(graph, encoding, op, row);
+      faults.push_back(std::move(*found));
+    });
   }
-  const FieldBuffer fields = encoding.fields_of(op, row);
-  const Expected<TensorType> type = op.op->infer(fields.data(), operands);
-  if (!type.ok()) return type.diag().message;
-  const std::optional<TensorType> known = encoding.type_of(row.back());
-  if (known && *known == *type) return "";
-  return fmt::format("[{}] is of type {} among terms of type {}", op.op->name, type->str(),
-                     known ? known->str() : "unknown");
+  return faults;
 }
 
-}  // namespace
-
 Expected<void> check_terms(EGraph& graph, const Encoding& encoding) {
-  for (const TermOp& op : encoding.ops()) {
-    std::string found;
-    std::string rule;
-    graph.for_each_row(op.table, [&](std::span<const Value> row, bool) {
-      if (!found.empty()) return;
-      found = fault(encoding, op, row);
-      if (!found.empty()) rule = maker_of(graph, encoding, op, row);
-    });
-    if (found.empty()) continue;
-    return error(
-        fmt::format("a rule{} made a term that is no tensor: {}", rule.empty() ? "" : ", " + rule + ",", found));
-  }
-  return {};
+  const std::vector<TermFault> faults = term_faults(graph, encoding);
+  if (faults.empty()) return {};
+  const std::string& rule = faults[0].rule;
+  return error(fmt::format("a rule{} made a term that is no tensor: {}", rule.empty() ? "" : ", " + rule + ",",
+                           faults[0].message));
 }
 
 }  // namespace lumen

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "lumen/ir/graph.h"
+#include "lumen/kernel/target.h"
 
 namespace lumen {
 
@@ -31,6 +32,9 @@ struct Machine {
   double bytes = 8e10;     // that a contraction reads
   double launch = 1e-6;    // seconds, for every op that needs a kernel of its own
 };
+
+// About what a target is.
+Machine machine_like(const Target& target);
 
 // Views, constants, iotas and inputs are free. An elementwise op costs its elements, by how hard it is to compute, and
 // a gather those it gives, as they can be part of any kernel. A reduction or sort costs the elements it reads, and a

@@ -36,6 +36,11 @@ class Decoder {
     LUMEN_TRY(verify(*graph_, llir_stage()));
     return graph_;
   }
+  std::vector<ClassId> classes() const {
+    std::vector<ClassId> result(graph_->size(), egraph::kNone);
+    for (const auto& [c, node] : made_) result[static_cast<size_t>(node)] = c;
+    return result;
+  }
 
  private:
   Expected<void> add(ClassId c, egraph::NodeId node) {
@@ -65,8 +70,11 @@ class Decoder {
 }  // namespace
 
 Expected<std::shared_ptr<Graph>> decode(Saturated& saturated, const egraph::Flattened& flat,
-                                        std::span<const egraph::NodeId> choice) {
-  return Decoder(saturated, flat).run(choice);
+                                        std::span<const egraph::NodeId> choice, std::vector<egraph::ClassId>* classes) {
+  Decoder decoder(saturated, flat);
+  std::shared_ptr<Graph> graph = LUMEN_TRY(decoder.run(choice));
+  if (classes != nullptr) *classes = decoder.classes();
+  return graph;
 }
 
 }  // namespace lumen

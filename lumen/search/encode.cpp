@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <map>
-
 #include "lumen/kernel/contract.h"
 #include "lumen/search/op_facts.h"
 
@@ -74,7 +72,7 @@ const TermOp* Encoding::op_of(TableId table) const {
   return nullptr;
 }
 
-Expected<std::vector<Value>> Encoding::encode(const Graph& graph) {
+Expected<std::map<NodeId, Value>> Encoding::encode_nodes(const Graph& graph) {
   EGraph& egraph = program_->egraph();
   std::map<NodeId, Value> made;
   for (const NodeId id : graph.order()) {
@@ -87,6 +85,11 @@ Expected<std::vector<Value>> Encoding::encode(const Graph& graph) {
     }
     made[id] = egraph.make(op.table, row);
   }
+  return made;
+}
+
+Expected<std::vector<Value>> Encoding::encode(const Graph& graph) {
+  const std::map<NodeId, Value> made = LUMEN_TRY(encode_nodes(graph));
   std::vector<Value> outputs;
   for (const Output& output : graph.outputs()) outputs.push_back(made.at(output.value));
   return outputs;

@@ -12,6 +12,7 @@
 // is encoded like any other.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -38,6 +39,8 @@ class Encoding {
 
   // Makes the terms of what graph.order() shows and gives those of its outputs. The graph must outlive the program.
   Expected<std::vector<egraph::Value>> encode(const Graph& graph);
+  // The same for every node that order() shows.
+  Expected<std::map<NodeId, egraph::Value>> encode_nodes(const Graph& graph);
 
   egraph::SortId tensor_sort() const { return tensor_; }
   std::span<const TermOp> ops() const { return ops_; }

@@ -51,9 +51,15 @@ class RowCosts {
   double operator()(TableId table, std::span<const Value> row) const {
     const TermOp& op = *encoding_.op_of(table);
     std::vector<TensorType> operands;
-    for (const Value operand : row.first(op.operands)) operands.push_back(*encoding_.type_of(operand));
+    for (const Value operand : row.first(op.operands)) {
+      const std::optional<TensorType> type = encoding_.type_of(operand);
+      if (!type) return egraph::kInfinite;
+      operands.push_back(*type);
+    }
+    const std::optional<TensorType> type = encoding_.type_of(row.back());
+    if (!type) return egraph::kInfinite;
     const FieldBuffer fields = encoding_.fields_of(op, row);
-    const double cost = cost_({*op.op, fields.data(), operands, *encoding_.type_of(row.back())});
+    const double cost = cost_({*op.op, fields.data(), operands, *type});
     const bool looks = op.op->family == OpFamily::view || op.op->family == OpFamily::contract;
     const bool twice = looks && std::any_of(row.begin(), row.begin() + static_cast<ptrdiff_t>(op.operands),
                                             [&](Value operand) { return views_.contains(operand); });
@@ -66,16 +72,21 @@ class RowCosts {
   boost::unordered_flat_set<Value> views_;  // classes with a View among their terms
 };
 
-double without_penalty(double cost) { return std::fmod(cost, kTwoViews); }
-
 }  // namespace
+
+double own_cost(double cost) { return std::fmod(cost, kTwoViews); }
+bool is_avoided(double cost) { return cost >= kTwoViews; }
+
+Flattened flatten_by(Saturated& saturated, const OpCost& cost) {
+  return flatten_terms(saturated, RowCosts(saturated, cost));
+}
 
 Expected<std::vector<Candidate>> extract_best(Saturated& saturated, size_t k, const OpCost& cost,
                                               const ExtractEffort& effort) {
   egraph::DagOptions options;
   options.local_steps = effort.local_steps;
   options.exact_steps = effort.exact_steps;
-  const Flattened flat = flatten_terms(saturated, RowCosts(saturated, cost));
+  const Flattened flat = flatten_by(saturated, cost);
   std::vector<Selection> selections;
   if (k <= 1) {
     selections.push_back(dag_extract(flat.graph, flat.roots, options));
@@ -85,10 +96,11 @@ Expected<std::vector<Candidate>> extract_best(Saturated& saturated, size_t k, co
   std::vector<Candidate> result;
   for (const Selection& selection : selections) {
     if (selection.cost == egraph::kInfinite || selection.cost >= selections[0].cost + kTwoViews / 2) continue;
-    std::shared_ptr<Graph> graph = LUMEN_TRY(decode(saturated, flat, selection.choice));
+    std::vector<egraph::ClassId> classes;
+    std::shared_ptr<Graph> graph = LUMEN_TRY(decode(saturated, flat, selection.choice, &classes));
     const bool known =
         std::any_of(result.begin(), result.end(), [&](const Candidate& c) { return c.graph->equals(*graph); });
-    if (!known) result.push_back({std::move(graph), without_penalty(selection.cost)});
+    if (!known) result.push_back({std::move(graph), own_cost(selection.cost), std::move(classes)});
   }
   if (result.empty()) return error("no program could be taken out of the e-graph");
   return result;

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "lumen/backend/buffer.h"
-#include "lumen/base/clock.h"
 #include "lumen/ir/random_tensor.h"
 
 namespace lumen::search {
@@ -15,6 +14,8 @@ namespace {
 constexpr int kTrials = 9;              // of the ones that stay in the race
 constexpr double kTrialSeconds = 1e-3;  // of runs make one trial
 constexpr double kFarBehind = 1.25;     // slower than the best by this after two trials: out
+constexpr double kHopeless = 4;         // the same after a single run that takes longer than this:
+constexpr double kLongRun = 0.1;        // seconds
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
@@ -31,14 +32,17 @@ class Racer {
   Expected<void> warm_up(std::span<const int64_t> dims) {
     LUMEN_TRY(kernel_.prepare(dims));
     LUMEN_TRY(kernel_.run(inputs_, outputs_));
-    const double once = std::max(LUMEN_TRY(run_for(1)), 1e-8);
-    runs_ = std::clamp<int64_t>(static_cast<int64_t>(kTrialSeconds / once), 1, 10'000);
+    once_ = std::max(LUMEN_TRY(kernel_.time(inputs_, outputs_, 1)), 1e-8);
+    runs_ = std::clamp<int64_t>(static_cast<int64_t>(kTrialSeconds / once_), 1, 10'000);
     return {};
   }
   Expected<void> trial() {
-    times_.push_back(LUMEN_TRY(run_for(runs_)));
+    times_.push_back(LUMEN_TRY(kernel_.time(inputs_, outputs_, runs_)));
     return {};
   }
+  double once() const { return once_; }
+  // That one run is all that is known of it.
+  void give_up() { times_ = {once_}; }
   double best() const { return *std::min_element(times_.begin(), times_.end()); }
   Timing timing() const {
     const double middle = median(times_);
@@ -48,18 +52,24 @@ class Racer {
   }
 
  private:
-  Expected<double> run_for(int64_t runs) {
-    const double start = seconds_now();
-    for (int64_t k = 0; k < runs; ++k) LUMEN_TRY(kernel_.run(inputs_, outputs_));
-    return (seconds_now() - start) / static_cast<double>(runs);
-  }
-
   Executable& kernel_;
   std::span<const void* const> inputs_;
   std::span<void* const> outputs_;
   int64_t runs_ = 1;
+  double once_ = INFINITY;
   std::vector<double> times_;
 };
+
+// Which need no trial.
+std::vector<bool> leave_out_hopeless(std::vector<Racer>& racers) {
+  std::vector<bool> out;
+  const double best = std::ranges::min_element(racers, {}, &Racer::once)->once();
+  for (Racer& racer : racers) {
+    out.push_back(std::isfinite(racer.once()) && racer.once() > std::max(kLongRun, best * kHopeless));
+    if (out.back()) racer.give_up();
+  }
+  return out;
+}
 
 // Random inputs and room for the outputs of a body.
 struct Buffers {
@@ -67,15 +77,19 @@ struct Buffers {
   std::vector<const void*> inputs;
   std::vector<void*> outputs;
 
-  Expected<void> make(const Graph& body, const DimValues& dims) {
+  Expected<void> make(const Graph& body, const DimValues& dims, const std::shared_ptr<Memory>& memory) {
     const auto add = [&](const TensorType& type) -> Expected<std::byte*> {
-      owned.emplace_back(LUMEN_TRY(type.bytes(dims)));
+      owned.push_back(LUMEN_TRY(Buffer::make(memory, LUMEN_TRY(type.bytes(dims)))));
       return owned.back().data();
     };
     for (const NodeId id : body.inputs()) {
       inputs.push_back(LUMEN_TRY(add(body[id].type)));
-      const auto bytes = static_cast<size_t>(owned.back().bytes());
-      fill_random(body[id].type.dtype, {owned.back().data(), bytes}, static_cast<int64_t>(inputs.size()));
+      const DType dtype = body[id].type.dtype;
+      const int64_t bytes = owned.back().bytes();
+      const Buffer part(std::min(bytes, storage_bytes(dtype, kRandomPeriod)));
+      fill_random(dtype, {part.data(), static_cast<size_t>(part.bytes())}, static_cast<int64_t>(inputs.size()));
+      LUMEN_TRY(memory->write(owned.back().data(), part.data(), part.bytes()));
+      LUMEN_TRY(memory->repeat(owned.back().data(), part.bytes(), bytes));
     }
     for (const Output& output : body.outputs()) outputs.push_back(LUMEN_TRY(add(body[output.value].type)));
     return {};
@@ -89,21 +103,22 @@ std::vector<Expected<Timing>> measure(const Contest& contest) {
   Buffers buffers;
   std::vector<int64_t> dims;
   for (const Expr& dim : contest.body->dims()) dims.push_back(evaluate(dim, contest.dims).value());
-  const Expected<void> made = buffers.make(*contest.body, contest.dims);
+  if (contest.kernels.empty()) return timings;
+  const Expected<void> made = buffers.make(*contest.body, contest.dims, contest.kernels[0]->memory());
   std::vector<Racer> racers;
   std::vector<Expected<void>> states;
   for (Executable* kernel : contest.kernels) {
     racers.emplace_back(*kernel, buffers.inputs, buffers.outputs);
     states.push_back(made.ok() ? racers.back().warm_up(dims) : Expected<void>(made.diag()));
   }
-  std::vector<bool> out(racers.size());
+  std::vector<bool> out = contest.to_the_end ? std::vector<bool>(racers.size()) : leave_out_hopeless(racers);
   double best = INFINITY;
   for (int trial = 0; trial < kTrials; ++trial) {
     for (size_t k = 0; k < racers.size(); ++k) {
       if (!states[k].ok() || out[k]) continue;
       states[k] = racers[k].trial();
       if (states[k].ok()) best = std::min(best, racers[k].best());
-      out[k] = states[k].ok() && trial > 0 && racers[k].best() > best * kFarBehind;
+      out[k] = !contest.to_the_end && states[k].ok() && trial > 0 && racers[k].best() > best * kFarBehind;
     }
   }
   for (size_t k = 0; k < racers.size(); ++k) {

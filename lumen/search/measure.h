@@ -4,7 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "lumen/backend/cpu/cpu_executable.h"
+#include "lumen/backend/executable.h"
+#include "lumen/ir/graph.h"
 
 namespace lumen::search {
 
@@ -20,6 +21,7 @@ struct Contest {
   std::vector<Executable*> kernels;
   const Graph* body;
   DimValues dims;
+  bool to_the_end = false;  // all are tried as often
 };
 
 // One timing for each kernel, or why it does not run.

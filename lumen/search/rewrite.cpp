@@ -28,14 +28,15 @@ Expected<Rewritten> rewrite(const Graph& graph, const RewriteOptions& options) {
     if (result.candidates.size() >= options.candidates) break;
     // The first is the one that counts.
     const ExtractEffort effort = result.candidates.empty() ? ExtractEffort{} : ExtractEffort{400'000, 1'000};
-    const std::shared_ptr<Graph> found =
-        LUMEN_TRY(extract_best(saturated, 1, roofline(machine, options.dims), effort))[0].graph;
-    const auto is_known = [&](const Candidate& candidate) { return candidate.graph->equals(*found); };
+    Candidate found = std::move(LUMEN_TRY(extract_best(saturated, 1, roofline(machine, options.dims), effort)).front());
+    const auto is_known = [&](const Candidate& candidate) { return candidate.graph->equals(*found.graph); };
     if (std::any_of(result.candidates.begin(), result.candidates.end(), is_known)) continue;
-    result.candidates.push_back({found, cost_of(*found, judge)});
+    found.cost = cost_of(*found.graph, judge);
+    result.candidates.push_back(std::move(found));
   }
   std::stable_sort(result.candidates.begin(), result.candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.cost < b.cost; });
+  if (options.classes) result.classes = LUMEN_TRY(record_classes(saturated, result.candidates, judge));
   result.report = saturated.report();
   return result;
 }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "lumen/search/classes.h"
 #include "lumen/search/cost.h"
 #include "lumen/search/extract.h"
 #include "lumen/search/saturate.h"
@@ -15,11 +16,13 @@ struct RewriteOptions {
   Machine machine = {};
   DimValues dims = {};    // sizes to expect; see roofline()
   size_t candidates = 4;  // at most
+  bool classes = false;   // keep what the candidates were taken from
 };
 
 struct Rewritten {
   std::vector<Candidate> candidates;  // different programs for the graph, the cheapest first; never empty
   SaturateReport report;
+  std::vector<ClassRecord> classes;  // when asked for
 };
 
 // Equivalent programs of llir_stage(): the cheapest on the machine, then what is cheapest if parts of a program cost

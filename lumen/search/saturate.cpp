@@ -20,16 +20,29 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
+// Whether a rule states the fact.
+bool states(const Program& program, RuleId rule, std::string_view fact) {
+  const egraph::EGraph& graph = program.egraph();
+  return std::ranges::any_of(graph.rule(rule).actions, [&](const egraph::Action& action) {
+    const bool writes = action.kind == egraph::Action::Kind::set || action.kind == egraph::Action::Kind::make;
+    return writes && graph.table(action.target).name == fact;
+  });
+}
+
+void erase_switched_off(const Program& program, const SaturateOptions& options, std::vector<RuleId>& rules) {
+  std::erase_if(rules, [&](RuleId rule) {
+    return std::ranges::find(options.without, program.egraph().rule(rule).name) != options.without.end() ||
+           std::ranges::any_of(options.without_facts, [&](auto& fact) { return states(program, rule, fact); });
+  });
+}
+
 Expected<std::vector<RuleId>> chosen_rules(Program& program, const SaturateOptions& options) {
   std::vector<RuleId> rules = LUMEN_TRY(program.rules_of("exact"));
   if (options.rounding) {
     const std::vector<RuleId> more = LUMEN_TRY(program.rules_of("rounding"));
     rules.insert(rules.end(), more.begin(), more.end());
   }
-  std::erase_if(rules, [&](RuleId rule) {
-    const std::string& name = program.egraph().rule(rule).name;
-    return std::find(options.without.begin(), options.without.end(), name) != options.without.end();
-  });
+  erase_switched_off(program, options, rules);
   return rules;
 }
 
@@ -39,19 +52,20 @@ class Run {
       : program_(program), options_(options), report_(report) {}
 
   Expected<void> run() {
-    const std::vector<RuleId> facts = LUMEN_TRY(program_.rules_of("facts"));
+    std::vector<RuleId> facts = LUMEN_TRY(program_.rules_of("facts"));
+    erase_switched_off(program_, options_, facts);
     const std::vector<RuleId> rules = LUMEN_TRY(chosen_rules(program_, options_));
     bool changed = true;
     while (changed && report_.limit.empty()) {
       const Clock::time_point before = Clock::now();
-      while (LUMEN_TRY(iterate(facts))) continue;
+      while (LUMEN_TRY(iterate(facts, false))) continue;
       report_.fact_seconds += seconds_since(before);
       if (!report_.limit.empty()) break;
       if (report_.iterations == options_.iterations) {
         report_.limit = fmt::format("iterations: {}", options_.iterations);
         break;
       }
-      changed = LUMEN_TRY(iterate(rules));
+      changed = LUMEN_TRY(iterate(rules, true));
       ++report_.iterations;
     }
     // A limit may stop facts half-way; extraction needs all types.
@@ -65,13 +79,14 @@ class Run {
 
  private:
   // Whether anything changed and no limit was hit.
-  Expected<bool> iterate(std::span<const RuleId> rules) {
+  Expected<bool> iterate(std::span<const RuleId> rules, bool note) {
     egraph::RunOptions run;
     run.limits.rows = options_.rows;
     run.limits.seconds = options_.seconds - seconds_since(start_);
     const IterationReport report = LUMEN_TRY(program_.egraph().run(rules, run));
     report_.rows = report.rows;
     report_.limit = report.limit;
+    if (note) report_.growth.push_back(report);
     return report.changed && report.limit.empty();
   }
 
@@ -124,6 +139,7 @@ Expected<Saturated> saturate(const Graph& graph, const SaturateOptions& options)
   LUMEN_TRY(load_rules(program, options));
   result.roots_ = LUMEN_TRY(result.encoding_->encode(graph));
   LUMEN_TRY(Run(program, options, result.report_).run());
+  if (!options.check) return result;
   Expected<void> sound = check_terms(program.egraph(), *result.encoding_);
   if (sound.ok()) return result;
   if (options.trace) return std::move(sound).take_diag();

@@ -18,13 +18,15 @@ struct SaturateOptions {
   // Rules that change how results are rounded, or that hold for finite values only. Without them every program gives
   // bit for bit what the graph gives.
   bool rounding = true;
-  std::vector<std::string> without = {};  // rules switched off, by name
-  std::vector<RuleFile> rules = {};       // empty: rules_in_use()
+  std::vector<std::string> without = {};        // rules switched off, by name; those that keep facts, too
+  std::vector<std::string> without_facts = {};  // facts (type_of, …) that no rule may state
+  std::vector<RuleFile> rules = {};             // empty: rules_in_use()
   // Hard limits. The first two stop at the same place on every machine; time is for emergencies, as what it stops
   // depends on the machine.
   uint64_t rows = 60'000;
   uint64_t iterations = 24;
   double seconds = 20;
+  bool check = true;   // an error for terms that are no tensors; else they stay, for who looks for them
   bool trace = false;  // records how terms came to be, for explain(); costs time and memory
 };
 
@@ -35,7 +37,9 @@ struct SaturateReport {
   uint64_t classes = 0;
   double seconds = 0;
   double fact_seconds = 0;  // of these, for facts
-  std::string limit;        // which limit was hit, with the numbers; empty: nothing new was left to find
+  // By iteration of these rules, without the facts between them.
+  std::vector<egraph::IterationReport> growth;
+  std::string limit;  // which limit was hit, with the numbers; empty: nothing new was left to find
 
   // One line for each rule that matched, the slowest first.
   std::string text() const;
@@ -47,6 +51,7 @@ class Saturated {
   egraph::EGraph& egraph() { return program_->egraph(); }
   egraph::Program& program() { return *program_; }
   const Encoding& encoding() const { return *encoding_; }
+  Encoding& encoding() { return *encoding_; }
   const Graph& graph() const { return *graph_; }
   // The classes of the graph's outputs, in their order.
   std::span<const egraph::Value> roots() const { return roots_; }

@@ -7,6 +7,7 @@
 
 #include "lumen/base/log.h"
 #include "lumen/kernel/carve.h"
+#include "lumen/kernel/title.h"
 
 namespace lumen::search {
 
@@ -24,7 +25,8 @@ struct Cut {
 
 class Splitter {
  public:
-  Splitter(const Reads& reads, Tuner& tuner) : reads_(reads), graph_(reads.graph()), tuner_(tuner) {}
+  Splitter(const Reads& reads, Tuner& tuner, std::vector<TriedCut>* tried, std::span<const Group> settled)
+      : reads_(reads), graph_(reads.graph()), tuner_(tuner), tried_(tried), settled_(settled.begin(), settled.end()) {}
 
   Expected<bool> round(std::vector<Group>& groups) {
     std::vector<Cut> cuts;
@@ -42,6 +44,7 @@ class Splitter {
       const double ratio = (tuned[3 * k + 1].seconds + tuned[3 * k + 2].seconds) / tuned[3 * k].seconds;
       best[cuts[k].group] = std::min(best[cuts[k].group], {ratio, k});
     }
+    note(cuts, bodies, tuned, best);
     bool changed = false;
     for (const auto& [ratio, k] : best) {
       if (k == cuts.size()) continue;
@@ -54,6 +57,16 @@ class Splitter {
   }
 
  private:
+  void note(std::span<const Cut> cuts, std::span<const std::shared_ptr<const Graph>> bodies,
+            std::span<const Tuned> tuned, std::span<const std::pair<double, size_t>> best) {
+    for (size_t k = 0; tried_ != nullptr && k < cuts.size(); ++k) {
+      const auto title = [&](size_t part) { return kernel_title(*bodies[3 * k + part]); };
+      tried_->push_back(
+          {title(0), title(1), title(2), tuned[3 * k].seconds, tuned[3 * k + 1].seconds + tuned[3 * k + 2].seconds,
+           !tuned[3 * k + 1].schedule.empty() && !tuned[3 * k + 2].schedule.empty(), best[cuts[k].group].second == k});
+    }
+  }
+
   std::shared_ptr<const Graph> body_of(const Group& group) const {
     return carve(graph_, reads_.with_free(group), reads_.results_of(group)).body;
   }
@@ -110,13 +123,15 @@ class Splitter {
   const Reads& reads_;
   const Graph& graph_;
   Tuner& tuner_;
-  std::set<Group> settled_;  // groups that were looked at
+  std::vector<TriedCut>* tried_;  // null: nobody asks
+  std::set<Group> settled_;       // groups that were looked at, or decided before
 };
 
 }  // namespace
 
-Expected<void> split_slow_groups(const Reads& reads, Tuner& tuner, std::vector<Group>& groups) {
-  Splitter splitter(reads, tuner);
+Expected<void> split_slow_groups(const Reads& reads, Tuner& tuner, std::vector<Group>& groups,
+                                 std::vector<TriedCut>* tried, std::span<const Group> settled) {
+  Splitter splitter(reads, tuner, tried, settled);
   for (int round = 0; round < kMostRounds; ++round) {
     if (!LUMEN_TRY(splitter.round(groups))) break;
   }

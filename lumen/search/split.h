@@ -1,6 +1,8 @@
 // Splitting: groups that are faster as two kernels than as one.
 #pragma once
 
+#include <span>
+#include <string>
 #include <vector>
 
 #include "lumen/search/group.h"
@@ -8,9 +10,18 @@
 
 namespace lumen::search {
 
+// A group that was timed in two parts.
+struct TriedCut {
+  std::string whole, before, after;  // what they compute
+  double one = 0, two = 0;           // seconds as one kernel, as two
+  bool possible = true;              // a kernel computes each of the two
+  bool taken = false;
+};
+
 // Where a group computes something more often than needed (an operand of a contraction, what is repeated by a view), or
 // goes on after a reduction, it may be cut there: the values are stored once. Cuts that the tuner finds faster are
-// made.
-Expected<void> split_slow_groups(const Reads& reads, Tuner& tuner, std::vector<Group>& groups);
+// made. Groups among `settled` stay as they are.
+Expected<void> split_slow_groups(const Reads& reads, Tuner& tuner, std::vector<Group>& groups,
+                                 std::vector<TriedCut>* tried = nullptr, std::span<const Group> settled = {});
 
 }  // namespace lumen::search

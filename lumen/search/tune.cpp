@@ -2,13 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
-#include "lumen/backend/cpu/target.h"
 #include "lumen/base/log.h"
+#include "lumen/codegen/codegen_version.h"
 #include "lumen/codegen/print_kernel.h"
 #include "lumen/ir/text.h"
 #include "lumen/kernel/contract.h"
+#include "lumen/kernel/title.h"
 #include "lumen/search/estimate.h"
 #include "lumen/search/measure.h"
 
@@ -16,7 +18,7 @@ namespace lumen::search {
 
 namespace {
 
-constexpr size_t kMostCandidates = 6;
+constexpr size_t kMostCandidates = 6;  // and one more where a library is among them
 
 // What interpreting costs, about: enough that no kernel loses against it.
 constexpr double kInterpretedSeconds = 1;
@@ -46,19 +48,16 @@ Expected<ProgramKernel> make_kernel(const std::shared_ptr<const Graph>& body, co
   return ProgramKernel{body, LUMEN_TRY(print_kernel(*body, name, schedule, target)), schedule};
 }
 
-Tuner::Tuner(const cpu::Compiler& compiler, std::shared_ptr<cpu::ThreadPool> pool, TuneOptions options)
-    : Tuner(compiler, std::move(pool), std::move(options), cpu::target_of(compiler.target())) {}
+Tuner::Tuner(const Device& device, TuneOptions options) : Tuner(device, std::move(options), device.target()) {}
 
-Tuner::Tuner(const cpu::Compiler& compiler, std::shared_ptr<cpu::ThreadPool> pool, TuneOptions options,
-             const Target& target)
-    : compiler_(compiler),
-      pool_(std::move(pool)),
-      options_(std::move(options)),
-      target_(target),
-      fingerprint_(compiler.target().fingerprint()) {}
+Tuner::Tuner(const Device& device, TuneOptions options, const Target& target)
+    : device_(device), options_(std::move(options)), target_(target), fingerprint_(device.fingerprint()) {}
 
 std::string Tuner::shape_text(const Graph& body) const {
-  std::string text = fmt::format("threads={}", pool_->threads());
+  std::string text = fmt::format("{} code={}", device_.setting(), codegen_version());
+  // Where there is a library, times without it do not say what is fastest.
+  const auto is_contract = [&](NodeId id) { return body[id].is<llir::Contract>(); };
+  if (target_.library && std::ranges::any_of(body.order(), is_contract)) text += " library";
   for (const Expr& dim : body.dims())
     text += fmt::format(" {}={}", dim.dim_name(), evaluate(dim, options_.dims).value());
   return text;
@@ -75,7 +74,17 @@ Expected<bool> Tuner::find(const std::string& text, const Graph& body, Tuned& fo
   return false;
 }
 
-double Tuner::estimated(const Graph& body) const { return estimate(body, options_.dims); }
+Expected<std::vector<TuningEntry>> Tuner::contenders(const Graph& body) const {
+  if (options_.db == nullptr) return std::vector<TuningEntry>();
+  const std::string text = print(body);
+  const std::string shape = shape_text(body);
+  std::vector<TuningEntry> entries = LUMEN_TRY(options_.db->find({fingerprint_, text, shape}));
+  const std::vector<TuningEntry> refused = LUMEN_TRY(options_.db->rejected({fingerprint_, text, shape}));
+  entries.insert(entries.end(), refused.begin(), refused.end());
+  return entries;
+}
+
+double Tuner::estimated(const Graph& body) const { return estimate(body, options_.dims, machine_like(target_)); }
 
 Expected<std::vector<Tuned>> Tuner::tune(std::span<const std::shared_ptr<const Graph>> bodies) {
   std::vector<std::string> texts;
@@ -93,16 +102,29 @@ Expected<std::vector<Tuned>> Tuner::tune(std::span<const std::shared_ptr<const G
       at->second = {schedules->front(), estimated(*body)};
       continue;
     }
-    if (schedules->size() > kMostCandidates) schedules->resize(kMostCandidates);
+    schedules->resize(std::min(schedules->size(), kMostCandidates + (target_.library ? 1 : 0)));
     open.push_back({texts.back(), body, std::move(*schedules), {}, {}});
   }
-  if (!open.empty()) LUMEN_TRY(measure_all(open));
+  if (!open.empty()) LUMEN_TRY(measure_unknown(open));
   std::vector<Tuned> tuned;
   for (const std::string& text : texts) tuned.push_back(known_.at(text));
   return tuned;
 }
 
-Expected<void> Tuner::measure_all(std::vector<Open>& open) {
+// What another process has measured in the meantime is taken.
+Expected<void> Tuner::measure_unknown(std::vector<Open>& open) {
+  if (options_.db == nullptr) return measure_all(open);
+  const MeasuringLock lock = options_.db->lock_measuring();
+  std::vector<Open> unknown;
+  for (Open& each : open) {
+    if (!LUMEN_TRY(find(each.text, *each.body, known_[each.text]))) unknown.push_back(std::move(each));
+  }
+  return unknown.empty() ? Expected<void>() : measure_all(unknown);
+}
+
+// Compiled together where that works; a kernel that does not compile has a problem instead.
+Expected<void> Tuner::build_all(std::vector<Open>& open) {
+  const TraceScope scope(options_.trace, fmt::format("compile {} kernels", open.size()), "tune");
   std::vector<Program> programs;
   for (const Open& each : open) {
     for (const std::string& schedule : each.schedules) {
@@ -110,21 +132,30 @@ Expected<void> Tuner::measure_all(std::vector<Open>& open) {
     }
   }
   const std::vector<Program> spare = programs;  // in case one of them does not compile
-  Expected<std::vector<cpu::Binary>> all = cpu::build(std::move(programs), compiler_, options_.c_flags);
+  Expected<std::vector<Binary>> all = device_.build(std::move(programs));
   size_t next = 0;
+  bool kernels_are_to_blame = all.ok();
   for (Open& each : open) {
     for (size_t k = 0; k < each.schedules.size(); ++k, ++next) {
       each.problems.emplace_back();
       if (all.ok()) {
-        each.kernels.push_back(LUMEN_TRY(cpu::make_executable(std::move((*all)[next]), pool_)));
+        each.kernels.push_back(LUMEN_TRY(device_.load(std::move((*all)[next]))));
         continue;
       }
-      Expected<std::vector<cpu::Binary>> one = cpu::build({spare[next]}, compiler_, options_.c_flags);
+      Expected<std::vector<Binary>> one = device_.build({spare[next]});
+      // A compiler that finds fault with no place in any kernel does not work at all.
+      kernels_are_to_blame |= one.ok() || !one.diag().where.file.empty();
       if (!one.ok()) each.problems.back() = one.diag().str();
-      each.kernels.push_back(one.ok() ? LUMEN_TRY(cpu::make_executable(std::move((*one)[0]), pool_)) : nullptr);
+      each.kernels.push_back(one.ok() ? LUMEN_TRY(device_.load(std::move((*one)[0]))) : nullptr);
     }
   }
+  return kernels_are_to_blame ? Expected<void>() : std::move(all).take_diag();
+}
+
+Expected<void> Tuner::measure_all(std::vector<Open>& open) {
+  LUMEN_TRY(build_all(open));
   for (Open& each : open) {
+    const TraceScope scope(options_.trace, "measure " + kernel_title(*each.body), "tune");
     Contest contest{{}, each.body.get(), options_.dims};
     std::vector<std::string> schedules;
     for (size_t k = 0; k < each.kernels.size(); ++k) {
@@ -144,7 +175,6 @@ Expected<void> Tuner::measure_all(std::vector<Open>& open) {
 
 Expected<void> Tuner::record(const Open& open, std::span<const std::string> schedules,
                              std::span<const Expected<Timing>> timings) {
-  Tuned best{"", kInterpretedSeconds};
   std::vector<TuningEntry> entries;
   for (size_t k = 0; k < schedules.size(); ++k) {
     TuningEntry entry;
@@ -157,15 +187,17 @@ Expected<void> Tuner::record(const Open& open, std::span<const std::string> sche
       entry.seconds = timings[k]->seconds;
       entry.spread = timings[k]->spread;
       entry.trials = timings[k]->trials;
-      if (best.schedule.empty() || entry.seconds < best.seconds) best = {schedules[k], entry.seconds};
     } else {
       entry.rejected = timings[k].diag().str();
     }
     LUMEN_LOG(2, fmt::format("tune: {:10.2f} us  {}  {}", entry.seconds * 1e6, entry.schedule, entry.rejected));
     entries.push_back(std::move(entry));
   }
-  known_[open.text] = best;
-  return options_.db == nullptr ? Expected<void>() : options_.db->put(entries);
+  // As the database will answer, so that whoever asks it chooses the same.
+  const auto best = std::ranges::min_element(entries, listed_before);
+  const bool any = best != entries.end() && best->rejected.empty();
+  known_[open.text] = any ? Tuned{best->schedule, best->seconds} : Tuned{"", kInterpretedSeconds};
+  return options_.db == nullptr ? Expected<void>() : options_.db->keep(entries);
 }
 
 }  // namespace lumen::search

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "lumen/backend/cpu/cpu_executable.h"
-#include "lumen/kernel/target.h"
+#include "lumen/backend/device.h"
+#include "lumen/base/trace.h"
 #include "lumen/search/tuning_db.h"
 
 namespace lumen::search {
@@ -24,10 +24,10 @@ Expected<ProgramKernel> make_kernel(const std::shared_ptr<const Graph>& body, co
                                     const Target& target);
 
 struct TuneOptions {
-  DimValues dims;                    // what symbolic dims are measured at
-  bool measure = true;               // else the first schedule is taken, and its time estimated
-  TuningDb* db = nullptr;            // null: everything is measured anew
-  std::vector<std::string> c_flags;  // for the C compiler
+  DimValues dims;          // what symbolic dims are measured at
+  bool measure = true;     // else the first schedule is taken, and its time estimated
+  TuningDb* db = nullptr;  // null: everything is measured anew
+  Trace* trace = nullptr;  // gets what was compiled and measured when
 };
 
 // A program of nothing but this kernel.
@@ -35,16 +35,18 @@ Expected<Program> alone(ProgramKernel kernel);
 
 class Tuner {
  public:
-  Tuner(const cpu::Compiler& compiler, std::shared_ptr<cpu::ThreadPool> pool, TuneOptions options);
-  // For less than the compiler's target.
-  Tuner(const cpu::Compiler& compiler, std::shared_ptr<cpu::ThreadPool> pool, TuneOptions options,
-        const Target& target);
+  Tuner(const Device& device, TuneOptions options);
+  // For less than the device's target.
+  Tuner(const Device& device, TuneOptions options, const Target& target);
 
   const Target& target() const { return target_; }
+  const DimValues& dims() const { return options_.dims; }
   int64_t measured() const { return measured_; }  // kernels, so far
 
   // One for each body. Bodies that are not known are compiled together and measured.
   Expected<std::vector<Tuned>> tune(std::span<const std::shared_ptr<const Graph>> bodies);
+  // All that was measured of a body, or refused: the fastest first.
+  Expected<std::vector<TuningEntry>> contenders(const Graph& body) const;
   // Without measuring: a lower bound.
   double estimated(const Graph& body) const;
 
@@ -52,12 +54,13 @@ class Tuner {
   struct Open;  // a body that is not known
   Expected<bool> find(const std::string& text, const Graph& body, Tuned& found) const;
   std::string shape_text(const Graph& body) const;
+  Expected<void> build_all(std::vector<Open>& open);
+  Expected<void> measure_unknown(std::vector<Open>& open);
   Expected<void> measure_all(std::vector<Open>& open);
   Expected<void> record(const Open& open, std::span<const std::string> schedules,
                         std::span<const Expected<struct Timing>> timings);
 
-  const cpu::Compiler& compiler_;
-  std::shared_ptr<cpu::ThreadPool> pool_;
+  const Device& device_;
   TuneOptions options_;
   Target target_;
   std::string fingerprint_;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "lumen/base/flags.h"
+#include "lumen/base/log.h"
 #include "lumen/search/tuning_json.h"
 
 namespace lumen::search {
@@ -26,8 +27,8 @@ std::vector<TuningEntry> select(std::vector<TuningEntry> found, bool rejected) {
 
 }  // namespace
 
-TuningDb::TuningDb(std::unique_ptr<TuningStore> store)
-    : store_(std::move(store)), mutex_(std::make_unique<std::mutex>()) {}
+TuningDb::TuningDb(std::unique_ptr<TuningStore> store, std::string path)
+    : store_(std::move(store)), mutex_(std::make_unique<std::mutex>()), path_(std::move(path)) {}
 
 Expected<TuningDb> TuningDb::open(const std::string& path, OnDamage on_damage) {
   std::error_code ignored;
@@ -36,7 +37,7 @@ Expected<TuningDb> TuningDb::open(const std::string& path, OnDamage on_damage) {
   }
   const bool json_lines = path.ends_with(".jsonl");
   return TuningDb(
-      LUMEN_TRY(json_lines ? open_json_lines_store(path, on_damage) : open_preferred_store(path, on_damage)));
+      LUMEN_TRY(json_lines ? open_json_lines_store(path, on_damage) : open_preferred_store(path, on_damage)), path);
 }
 
 Expected<std::string> TuningDb::default_path() {
@@ -55,9 +56,28 @@ Expected<TuningDb> TuningDb::open_default() {
   return open(path);
 }
 
-Expected<std::vector<TuningEntry>> TuningDb::find(const TuningKey& key) const {
+TuningDb TuningDb::open_or_forget() {
+  if (!flags().cache_folder().empty()) {
+    Expected<TuningDb> found = open_default();
+    if (found.ok()) return std::move(*found);
+    log_line(0, "measured times are not kept: " + found.diag().str());
+  }
+  return std::move(open(kMemory).value());
+}
+
+Expected<std::vector<TuningEntry>> TuningDb::find_all(const TuningKey& key) const {
   const std::lock_guard lock(*mutex_);
-  return select(LUMEN_TRY(store_->find(key)), /*rejected=*/false);
+  std::vector<TuningEntry> found = LUMEN_TRY(store_->find(key));
+  for (const TuningEntry& entry : unwritten_) {
+    if (entry.fingerprint == key.fingerprint && entry.kernel == key.kernel && entry.shape == key.shape) {
+      found.push_back(entry);
+    }
+  }
+  return found;
+}
+
+Expected<std::vector<TuningEntry>> TuningDb::find(const TuningKey& key) const {
+  return select(LUMEN_TRY(find_all(key)), /*rejected=*/false);
 }
 
 Expected<std::optional<TuningEntry>> TuningDb::best(const TuningKey& key) const {
@@ -67,8 +87,7 @@ Expected<std::optional<TuningEntry>> TuningDb::best(const TuningKey& key) const 
 }
 
 Expected<std::vector<TuningEntry>> TuningDb::rejected(const TuningKey& key) const {
-  const std::lock_guard lock(*mutex_);
-  return select(LUMEN_TRY(store_->find(key)), /*rejected=*/true);
+  return select(LUMEN_TRY(find_all(key)), /*rejected=*/true);
 }
 
 Expected<void> TuningDb::put(const TuningEntry& entry) { return put(std::span(&entry, 1)); }
@@ -79,6 +98,18 @@ Expected<void> TuningDb::put(std::span<const TuningEntry> entries) {
   LUMEN_TRY(store_->put(entries, OnConflict::replace));
   return {};
 }
+
+Expected<void> TuningDb::keep(std::span<const TuningEntry> entries) {
+  for (const TuningEntry& entry : entries) LUMEN_TRY(check_entry(entry));
+  const std::lock_guard lock(*mutex_);
+  const Expected<int64_t> written = store_->put(entries, OnConflict::replace);
+  if (written.ok()) return {};
+  if (unwritten_.empty()) log_line(0, "measured times are not kept: " + written.diag().str());
+  unwritten_.insert(unwritten_.end(), entries.begin(), entries.end());
+  return {};
+}
+
+MeasuringLock TuningDb::lock_measuring() const { return MeasuringLock(path_); }
 
 Expected<std::vector<TuningEntry>> TuningDb::list(const TuningFilter& filter) const {
   const std::lock_guard lock(*mutex_);

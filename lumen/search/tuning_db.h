@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "lumen/search/measuring_lock.h"
 #include "lumen/search/tuning_store.h"
 
 namespace lumen::search {
@@ -37,6 +38,9 @@ class TuningDb {
   static Expected<TuningDb> open(const std::string& path, OnDamage on_damage = OnDamage::move_aside);
   // $LUMEN_CACHE/tuning.db (.jsonl in a build without SQLite), in a folder that is made when missing.
   static Expected<TuningDb> open_default();
+  // The same for who goes on without it: where there is none, or none can be opened (one log line), what is put is
+  // known as long as the object lives.
+  static TuningDb open_or_forget();
   static Expected<std::string> default_path();
 
   // Measured schedules, the fastest first; and the first of them.
@@ -48,6 +52,12 @@ class TuningDb {
   // Replaces what is known of the same key. Several: all or none.
   Expected<void> put(const TuningEntry& entry);
   Expected<void> put(std::span<const TuningEntry> entries);
+  // The same for who goes on without it: entries that cannot be written (a full disk, a file that is read-only) are
+  // known as long as the object lives. The first time is a log line.
+  Expected<void> keep(std::span<const TuningEntry> entries);
+
+  // Held by whoever measures, so that processes do not disturb each other's times, and one that waited finds them.
+  MeasuringLock lock_measuring() const;
 
   Expected<std::vector<TuningEntry>> list(const TuningFilter& filter = {}) const;
   Expected<TuningStats> stats() const;
@@ -60,10 +70,14 @@ class TuningDb {
   Expected<int64_t> import_json(std::istream& stream, OnConflict conflict, const std::string& name = "<stream>");
 
  private:
-  explicit TuningDb(std::unique_ptr<TuningStore> store);
+  TuningDb(std::unique_ptr<TuningStore> store, std::string path);
+
+  Expected<std::vector<TuningEntry>> find_all(const TuningKey& key) const;
 
   std::unique_ptr<TuningStore> store_;
   std::unique_ptr<std::mutex> mutex_;
+  std::string path_;
+  std::vector<TuningEntry> unwritten_;  // what keep could not write
 };
 
 }  // namespace lumen::search

@@ -4,15 +4,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
 
 #include "lumen/backend/buffer.h"
-#include "lumen/backend/cpu/work_dir.h"
 #include "lumen/backend/reference/executable.h"
+#include "lumen/hlir/cast.h"
 #include "lumen/hlir/reduce.h"
+#include "lumen/hlir/view.h"
 #include "lumen/ir/random_tensor.h"
-#include "lumen/ir/text.h"
 #include "lumen/kernel/contract.h"
-#include "lumen/kernel/title.h"
+#include "lumen/search/find_fault.h"
 #include "lumen/search/lower.h"
 #include "lumen/search/rewrite.h"
 
@@ -85,13 +87,56 @@ bool is_close(const Scalar& a, const Scalar& b, double scale, double tolerance) 
   return std::abs(x - y) <= tolerance * (scale + std::abs(x));
 }
 
-Expected<void> compare_tensors(const HostTensor& wanted, const HostTensor& got, double tolerance, bool may_flip,
-                               std::string_view name) {
-  double squares = 0;
-  for (const Lane& lane : wanted.lanes) {
-    if (is_float(wanted.dtype) && std::isfinite(lane.f)) squares += lane.f * lane.f;
+// How large the numbers are that results are made of: about the mean. Where a few are much larger (what was written to
+// a cache beside what was there), small ones among them may be differences of these.
+double magnitude_of(const HostTensor& tensor) {
+  constexpr double kMuchLarger = 16;
+  double squares = 0, largest = 0;
+  for (const Lane& lane : tensor.lanes) {
+    if (!std::isfinite(lane.f)) continue;
+    squares += lane.f * lane.f;
+    largest = std::max(largest, std::abs(lane.f));
   }
-  const double scale = std::sqrt(squares / std::max<double>(1, static_cast<double>(wanted.numel())));
+  const double mean = std::sqrt(squares / std::max<double>(1, static_cast<double>(tensor.numel())));
+  return std::max(mean, largest / kMuchLarger);
+}
+
+// Of an output that says where the largest elements of another are: which other, and along which axis.
+struct Points {
+  size_t output;
+  int64_t axis;
+};
+
+std::optional<Points> points_of(const Graph& graph, NodeId id) {
+  while (graph[id].is<hlir::Cast>() || (graph[id].is<hlir::View>() && is_identity(graph[id].as<hlir::View>().view))) {
+    id = graph[id].operands[0];
+  }
+  if (!graph[id].is<hlir::ArgMax>()) return {};
+  const NodeId values = graph[id].operands[0];
+  for (size_t k = 0; k < graph.outputs().size(); ++k) {
+    if (graph.outputs()[k].value == values) return Points{k, graph[id].as<hlir::ArgMax>().axis};
+  }
+  return {};
+}
+
+// An index is right where it points at an element about as large as the right one does: of two that differ by a
+// rounding, either may be found.
+HostTensor pointed_at(const HostTensor& index, const HostTensor& values, int64_t axis) {
+  HostTensor found = HostTensor::poisoned(values.dtype, index.dims);
+  int64_t inner = 1;
+  for (size_t k = static_cast<size_t>(axis) + 1; k < values.dims.size(); ++k) inner *= values.dims[k];
+  const int64_t length = values.dims[static_cast<size_t>(axis)];
+  for (int64_t k = 0; k < index.numel(); ++k) {
+    const int64_t at = index.lanes[static_cast<size_t>(k)].i;
+    Lane& lane = found.lanes[static_cast<size_t>(k)];
+    lane.f = std::numeric_limits<double>::infinity();  // points at nothing
+    if (at >= 0 && at < length) lane = values.lanes[static_cast<size_t>((k / inner * length + at) * inner + k % inner)];
+  }
+  return found;
+}
+
+Expected<void> compare_tensors(const HostTensor& wanted, const HostTensor& got, double scale, double tolerance,
+                               bool may_flip, std::string_view name) {
   int64_t wrong = 0;
   size_t first = 0;
   for (size_t k = 0; k < wanted.lanes.size(); ++k) {
@@ -106,41 +151,6 @@ Expected<void> compare_tensors(const HostTensor& wanted, const HostTensor& got, 
   return error(fmt::format("output \"{}\": {} of {} elements differ; element {} is {}, not {} (tolerance {:.2g})", name,
                            wrong, wanted.numel(), first, Scalar{got.dtype, got.lanes[first]}.str(),
                            Scalar{wanted.dtype, wanted.lanes[first]}.str(), tolerance));
-}
-
-// What computes the graph without anything that was searched for.
-Expected<std::unique_ptr<Executable>> plainly(const std::shared_ptr<const Graph>& graph,
-                                              const cpu::Compiler& compiler) {
-  const DimValues dims = small_dims(*graph);
-  if (interpreting_seconds(*graph, dims) <= kLongestInterpretation) return reference_executable(expand(*graph));
-  RewriteOptions exact;
-  exact.saturate.rounding = false;
-  exact.candidates = 1;
-  const std::shared_ptr<const Graph> plain = LUMEN_TRY(rewrite(*graph, exact)).candidates[0].graph;
-  Tuner tuner(compiler, cpu::shared_pool(), TuneOptions{dims, false, nullptr, {}}, Target{});
-  std::vector<Program> programs;
-  programs.push_back(LUMEN_TRY(lower(plain, FusionPolicy::never, tuner)).program);
-  std::vector<cpu::Binary> binaries = LUMEN_TRY(cpu::build(std::move(programs), compiler));
-  return cpu::make_executable(std::move(binaries[0]));
-}
-
-// The first kernel that is wrong on its own, with what is wrong about it; empty when there is none.
-Expected<std::string> find_wrong_kernel(const cpu::Binary& binary, const cpu::Compiler& compiler) {
-  for (const ProgramKernel& kernel : binary.program.kernels) {
-    if (kernel.text.steps.empty()) continue;
-    std::vector<Program> programs;
-    programs.push_back(LUMEN_TRY(alone(kernel)));
-    std::vector<cpu::Binary> own = LUMEN_TRY(cpu::build(std::move(programs), compiler));
-    const std::unique_ptr<Executable> got = LUMEN_TRY(cpu::make_executable(std::move(own[0])));
-    const std::unique_ptr<Executable> wanted = LUMEN_TRY(plainly(kernel.body, compiler));
-    const Expected<void> same = compare_executables(*kernel.body, small_dims(*kernel.body), *wanted, *got);
-    if (same.ok()) continue;
-    cpu::WorkDir work = LUMEN_TRY(cpu::WorkDir::make());
-    LUMEN_TRY(cpu::write_file(work.file("kernel.llir"), print(*kernel.body)));
-    return fmt::format("the kernel {} ({}) is wrong: {}; its body is in {}", kernel_title(*kernel.body),
-                       kernel.schedule, same.diag().str(), work.keep_only("kernel.llir"));
-  }
-  return std::string();
 }
 
 }  // namespace
@@ -187,35 +197,62 @@ double tolerance_of(const Graph& graph, const DimValues& dims) {
 }
 
 Expected<void> compare_executables(const Graph& graph, const DimValues& dims, Executable& wanted, Executable& got) {
-  std::vector<int64_t> values;
-  for (const Expr& dim : graph.dims()) values.push_back(LUMEN_TRY(evaluate(dim, dims)));
+  std::vector<int64_t> sizes;
+  for (const Expr& dim : graph.dims()) sizes.push_back(LUMEN_TRY(evaluate(dim, dims)));
   const Tensors tensors = LUMEN_TRY(make_tensors(graph, dims));
-  LUMEN_TRY(wanted.prepare(values));
-  LUMEN_TRY(got.prepare(values));
-  const Expected<void> reference = wanted.run(tensors.inputs, tensors.wanted);
-  const Expected<void> result = got.run(tensors.inputs, tensors.got);
+  LUMEN_TRY(wanted.prepare(sizes));
+  LUMEN_TRY(got.prepare(sizes));
+  std::vector<int64_t> in, out;
+  for (const NodeId id : graph.inputs()) in.push_back(LUMEN_TRY(graph[id].type.bytes(dims)));
+  for (const Output& output : graph.outputs()) out.push_back(LUMEN_TRY(graph[output.value].type.bytes(dims)));
+  const Expected<void> reference = run_from_host(wanted, tensors.inputs, in, tensors.wanted, out);
+  const Expected<void> result = run_from_host(got, tensors.inputs, in, tensors.got, out);
   if (!reference.ok() && !result.ok()) return {};  // a fault on these inputs, by both
   if (!reference.ok() || !result.ok()) {
     return error(fmt::format("one of two fails: {}", reference.ok() ? result.diag().str() : reference.diag().str()));
   }
   const double tolerance = tolerance_of(graph, dims);
+  const auto type_of = [&](size_t k) { return graph[graph.outputs()[k].value].type; };
   for (size_t k = 0; k < graph.outputs().size(); ++k) {
-    const TensorType type = graph[graph.outputs()[k].value].type;
-    LUMEN_TRY(compare_tensors(read(type, dims, tensors.wanted[k]), read(type, dims, tensors.got[k]), tolerance,
-                              is_discontinuous(graph), graph.outputs()[k].name.str()));
+    HostTensor right = read(type_of(k), dims, tensors.wanted[k]), found = read(type_of(k), dims, tensors.got[k]);
+    double scale = is_float(right.dtype) ? magnitude_of(right) : 0;
+    if (const auto points = points_of(graph, graph.outputs()[k].value);
+        points && is_float(type_of(points->output).dtype)) {
+      const HostTensor values = read(type_of(points->output), dims, tensors.wanted[points->output]);
+      right = pointed_at(right, values, points->axis);
+      found = pointed_at(found, values, points->axis);
+      scale = magnitude_of(values);
+    }
+    LUMEN_TRY(compare_tensors(right, found, scale, tolerance, is_discontinuous(graph), graph.outputs()[k].name.str()));
   }
   return {};
 }
 
-Expected<void> verify(const std::shared_ptr<const Graph>& graph, const cpu::Binary& binary,
-                      const cpu::Compiler& compiler) {
-  const std::unique_ptr<Executable> got = LUMEN_TRY(cpu::make_executable(binary));
-  const std::unique_ptr<Executable> wanted = LUMEN_TRY(plainly(graph, compiler));
+Expected<std::unique_ptr<Executable>> plain_executable(const std::shared_ptr<const Graph>& graph,
+                                                       const Device& device) {
+  const DimValues dims = small_dims(*graph);
+  if (interpreting_seconds(*graph, dims) <= kLongestInterpretation) return reference_executable(expand(*graph));
+  RewriteOptions exact;
+  exact.saturate.rounding = false;
+  exact.candidates = 1;
+  const std::shared_ptr<const Graph> plain = LUMEN_TRY(rewrite(*graph, exact)).candidates[0].graph;
+  Target least;
+  least.cuda = device.target().cuda;
+  Tuner tuner(device, TuneOptions{dims, false, nullptr}, least);
+  std::vector<Program> programs;
+  programs.push_back(LUMEN_TRY(lower(plain, FusionPolicy::never, tuner)).program);
+  std::vector<Binary> binaries = LUMEN_TRY(device.build(std::move(programs)));
+  return device.load(std::move(binaries[0]));
+}
+
+Expected<void> verify(const std::shared_ptr<const Graph>& graph, const Binary& binary, const Device& device) {
+  const std::unique_ptr<Executable> got = LUMEN_TRY(device.load(binary));
+  const std::unique_ptr<Executable> wanted = LUMEN_TRY(plain_executable(graph, device));
   Expected<void> same = compare_executables(*graph, small_dims(*graph), *wanted, *got);
   if (same.ok()) return {};
-  const std::string kernel = LUMEN_TRY(find_wrong_kernel(binary, compiler));
+  const std::string fault = LUMEN_TRY(find_fault(graph, binary, device));
   Diag diag = error("[verify] the program that was found does not compute the graph: " + same.diag().str());
-  diag.notes.push_back(kernel.empty() ? "every kernel is right on its own: a rule is wrong" : kernel);
+  diag.notes.push_back(fault);
   return diag;
 }
 

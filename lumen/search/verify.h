@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "lumen/backend/cpu/cpu_executable.h"
+#include "lumen/backend/device.h"
 
 namespace lumen::search {
 
@@ -22,10 +22,11 @@ DimValues small_dims(const Graph& graph);
 // `got` are prepared for `dims` by this.
 Expected<void> compare_executables(const Graph& graph, const DimValues& dims, Executable& wanted, Executable& got);
 
-// Whether the binary computes the graph: against the reference, or, where that would take too long, against the graph
-// as it is written, in the simplest kernels. When it does not, the error names the kernel that is wrong on its own, if
-// there is one, and the file that its body was written to.
-Expected<void> verify(const std::shared_ptr<const Graph>& graph, const cpu::Binary& binary,
-                      const cpu::Compiler& compiler);
+// What computes the graph without anything that was searched for: the reference, or, where that would take too long,
+// the graph as it is written, in the simplest kernels.
+Expected<std::unique_ptr<Executable>> plain_executable(const std::shared_ptr<const Graph>& graph, const Device& device);
+
+// Whether the binary computes what that does. When it does not, the error says what find_fault says.
+Expected<void> verify(const std::shared_ptr<const Graph>& graph, const Binary& binary, const Device& device);
 
 }  // namespace lumen::search

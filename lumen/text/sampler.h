@@ -24,6 +24,12 @@ struct SamplingOptions {
   std::vector<std::pair<int32_t, float>> logit_bias = {};  // added to logits; -infinity forbids a token
   uint64_t seed = 0;
   int32_t top_logprobs = 0;  // how many likely tokens are listed with each choice
+
+  // Whether the largest of the logits as they are is always the choice, and nothing else is asked.
+  bool takes_largest() const {
+    return temperature == 0 && repetition_penalty == 1 && presence_penalty == 0 && frequency_penalty == 0 &&
+           logit_bias.empty() && top_logprobs == 0;
+  }
 };
 
 struct TokenLogprob {

@@ -28,8 +28,9 @@ TEST(Flags, BadValueNamesFlagValueAndWhatIsAllowed) {
   EXPECT_EQ(message_for({"LUMEN_SEED=-1"}), "LUMEN_SEED=\"-1\" is not an integer, 0 or more");
   EXPECT_EQ(message_for({"LUMEN_SEED=9223372036854775808"}),
             "LUMEN_SEED=\"9223372036854775808\" is not an integer, 0 or more");
-  EXPECT_EQ(message_for({"LUMEN_BACKEND=gpu"}), "LUMEN_BACKEND=\"gpu\" is not one of cpu, reference");
+  EXPECT_EQ(message_for({"LUMEN_BACKEND=gpu"}), "LUMEN_BACKEND=\"gpu\" is not one of cpu, cuda, reference");
   EXPECT_EQ(message_for({"LUMEN_CACHE="}), "LUMEN_CACHE=\"\" is not a folder, or `none`");
+  EXPECT_EQ(message_for({"LUMEN_BLAS="}), "LUMEN_BLAS=\"\" is not a library, or `none`");
   EXPECT_EQ(message_for({"LUMEN_CC="}), "LUMEN_CC=\"\" is not a name or a path");
   EXPECT_EQ(message_for({"LUMEN_CACHE_MB=0"}), "LUMEN_CACHE_MB=\"0\" is not an integer from 1 to 16777216");
 }
@@ -59,7 +60,7 @@ TEST(Flags, Markdown) {
   const std::string text = flags_markdown();
   EXPECT_TRUE(text.starts_with("# Flags\n\nEnvironment variables that Lumen reads")) << text;
   for (const char* row :
-       {"| `LUMEN_BACKEND` | one of cpu, reference | cpu | What a graph is compiled for. |\n",
+       {"| `LUMEN_BACKEND` | one of cpu, cuda, reference | cpu | What a graph is compiled for. |\n",
         "| `LUMEN_CACHE` | a folder, or `none` | `~/.cache/lumen` | Where compiled kernels and measured times are kept "
         "between runs. |\n",
         "| `LUMEN_SEED` | an integer, 0 or more | 0 | Seed of the random inputs that `lumen run` makes. |\n"}) {

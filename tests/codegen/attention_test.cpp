@@ -4,21 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "lumen/backend/cpu/compiler.h"
 #include "lumen/backend/cpu/target.h"
 #include "lumen/codegen/print_kernel.h"
-#include "lumen/frontend/ops.h"
-#include "tests/codegen/kernel_harness.h"
-#include "tests/support/graphs/products.h"
+#include "tests/codegen/attention_graphs.h"
 
 namespace lumen {
 namespace {
 
 using namespace lumen::testing;
-
-constexpr double kLog2e = 1.4426950408889634;
 
 // What the matrix unit has is all that AVX-512 has, and more.
 std::vector<Target> targets() {
@@ -28,16 +23,6 @@ std::vector<Target> targets() {
     if (level <= cpu::cpu().level) all.push_back(cpu::target_of(cpu::cpu().as_if(level).value()));
   }
   return all;
-}
-
-// Numbers of about 1; a fifth of the bools are false.
-HostTensor random_values(TensorType type, const DimValues& dims, std::mt19937_64& random) {
-  HostTensor tensor = HostTensor::poisoned(type.dtype, type.shape.evaluate(dims).value());
-  for (Lane& lane : tensor.lanes) {
-    const double x = static_cast<double>(random() % 4001) / 1000.0 - 2.0;
-    lane = is_float(type.dtype) ? Scalar::of(type.dtype, x).value : Scalar::of(type.dtype, random() % 5 != 0).value;
-  }
-  return tensor;
 }
 
 // The first schedule of each method, and one of blocks so small that there are many of them.
@@ -78,6 +63,10 @@ class AttentionCases {
     }
   }
 
+  AddAttention adder() {
+    return [this](const Graph& graph, std::string about, const DimValues& dims) { add(graph, std::move(about), dims); };
+  }
+
   void run() {
     std::string source = kernel_prelude(Syntax::c);
     for (const Case& each : cases_) source += each.kernel.text;
@@ -102,95 +91,21 @@ class AttentionCases {
   std::mt19937_64 random_{std::random_device{}()};
 };
 
-// Softmax of scores [b,h,q,k] and their product with values [b,h,k,d].
-Tensor weighed(Tensor scores, Tensor v, std::string_view v_dims = "bhkd", std::string_view result = "bhqd") {
-  const Tensor e = exp2((scores - max(scores, {-1}, true)) * kLog2e);
-  const Tensor o = product(e, "bhqk", v, v_dims, result);
-  const Tensor total = reciprocal(sum(e, {-1}, true));
-  return o * (result == "bhqd" ? total : transpose(total, 1, 2));
-}
-
-struct Sizes {
-  Expr batch = 2, heads = 3, rows = 5, keys = 9, depth = 6, features = 7;
-};
-
-Tensor scores_of(Graph& graph, const Sizes& n) {
-  const Tensor q = graph.input("a0", {n.batch, n.heads, n.rows, n.depth});
-  const Tensor k = graph.input("a1", {n.batch, n.heads, n.keys, n.depth});
-  return product(q, "bhqd", k, "bhkd", "bhqk") * 0.4;
-}
-
-Tensor values_of(Graph& graph, const Sizes& n) { return graph.input("a2", {n.batch, n.heads, n.keys, n.features}); }
-
-template <class Adjust>
-void add_adjusted(AttentionCases& cases, std::string about, const Sizes& n, Adjust adjust) {
-  Graph graph;
-  const Tensor scores = scores_of(graph, n);
-  const Tensor v = values_of(graph, n);
-  weighed(adjust(graph, scores), v).output("r0");
-  cases.add(graph, std::move(about));
-}
-
-Tensor plain(Graph&, Tensor scores) { return scores; }
-
-Tensor where_iota(Tensor scores, Expr condition) {
-  const Shape square{scores.dim(-2), scores.dim(-1)};
-  return where(iota(*scores.graph, square, condition, bool_), scores, -INFINITY);
-}
-
-Tensor causal(Graph&, Tensor scores) {
-  return where_iota(scores, le(Expr::index(1, scores.dim(-1)), Expr::index(0, scores.dim(-2))));
-}
-
 TEST(Attention, attends_at_every_size) {
   AttentionCases cases;
-  for (const int64_t rows : {1, 33, 130}) {
-    for (const int64_t keys : {1, 31, 300}) {  // a maximum of nothing is refused
-      Sizes n;
-      n.rows = rows, n.keys = keys;
-      add_adjusted(cases, "plain", n, plain);
-    }
-  }
-  Sizes large;
-  large.depth = 64, large.features = 64, large.rows = 70, large.keys = 150;
-  add_adjusted(cases, "large heads", large, plain);
-  Sizes small;
-  small.batch = 1, small.heads = 1, small.depth = 1, small.features = 1;
-  add_adjusted(cases, "small heads", small, plain);
+  add_sizes_of_attention(cases.adder());
   cases.run();
 }
 
 TEST(Attention, maps_scores) {
   AttentionCases cases;
-  const Sizes n{.batch = 1, .rows = 40, .keys = 270};
-  add_adjusted(cases, "added mask", n, [&](Graph& g, Tensor s) { return s + g.input("a3", {n.rows, n.keys}); });
-  add_adjusted(cases, "bool mask", n, [&](Graph& g, Tensor s) {
-    return where(g.input("a3", {n.batch, 1, n.rows, n.keys}, bool_), s, -INFINITY);
-  });
-  add_adjusted(cases, "finite mask", n, [&](Graph& g, Tensor s) {
-    return where(g.input("a3", {n.rows, n.keys}, bool_), s, -1e30);
-  });
-  add_adjusted(cases, "soft cap", n, [](Graph&, Tensor s) { return tanh(s / 3.0) * 3.0; });
-  add_adjusted(cases, "slopes", n, [&](Graph& g, Tensor s) {
-    const Tensor distance = iota(g, {n.rows, n.keys}, Expr::index(1, n.keys) - Expr::index(0, n.rows), f32);
-    return s + distance * g.input("a3", {n.heads, 1, 1});
-  });
+  add_score_maps(cases.adder());
   cases.run();
 }
 
 TEST(Attention, skips_blocks_of_keys) {
   AttentionCases cases;
-  for (const int64_t keys : {40, 300}) {
-    const Sizes n{.batch = 1, .heads = 2, .rows = 130, .keys = keys};
-    const Expr row = Expr::index(0, n.rows), key = Expr::index(1, n.keys);
-    add_adjusted(cases, "causal", n, causal);
-    add_adjusted(cases, "window", n,
-                 [&](Graph&, Tensor s) { return where_iota(s, logical_and(le(key, row + 90), ge(key, row - 20))); });
-    add_adjusted(cases, "window of two conditions", n, [&](Graph&, Tensor s) {
-      return where_iota(where_iota(s, lt(key, row + 3)), ge(key, row - 20)) * 0.5;
-    });
-    add_adjusted(cases, "rows of nothing", n, [&](Graph&, Tensor s) { return where_iota(s, le(key + 50, row)); });
-  }
+  add_skipping(cases.adder());
   cases.run();
 }
 
@@ -206,110 +121,37 @@ TEST(Attention, skipped_blocks_are_in_the_text) {
 
 TEST(Attention, gives_zeros_for_rows_of_nothing_where_the_body_does) {
   AttentionCases cases;
-  Graph graph;
-  const Sizes n{.rows = 20, .keys = 40};
-  const Expr row = Expr::index(0, n.rows), key = Expr::index(1, n.keys);
-  const Tensor s = where_iota(scores_of(graph, n), le(key + 5, row));
-  const Tensor y = weighed(s, values_of(graph, n));
-  where(eq(max(s, {-1}, true), -INFINITY), 0.0, y).output("r0");
-  cases.add(graph, "zeros");
+  add_rows_of_nothing(cases.adder());
   cases.run();
 }
 
 TEST(Attention, takes_other_spellings_of_the_exponent) {
   AttentionCases cases;
-  const Sizes n{.batch = 1, .rows = 40, .keys = 270};
-  Graph graph;
-  const Tensor q = graph.input("a0", {1, 3, n.rows, 6}), k = graph.input("a1", {1, 3, n.keys, 6});
-  const Tensor s = product(q, "bhqd", k, "bhkd", "bhqk");
-  const Tensor e = exp2(s * 0.6 + max(s, {-1}, true) * -0.6);
-  (product(e, "bhqk", values_of(graph, n), "bhkd", "bhqd") / sum(e, {-1}, true)).output("r0");
-  cases.add(graph, "scaled after the maximum");
-  Graph biased;
-  const Tensor t = scores_of(biased, n);
-  const Tensor v = values_of(biased, n);
-  const Tensor f = exp2((t - max(t, {-1}, true)) * 1.5 + biased.input("a3", {n.keys}));
-  (product(f, "bhqk", v, "bhkd", "bhqd") / sum(f, {-1}, true)).output("r0");
-  cases.add(biased, "something added to the exponent");
+  add_exponents(cases.adder());
   cases.run();
 }
 
 TEST(Attention, takes_weights_that_are_divided_before_they_are_summed) {
   AttentionCases cases;
-  const Sizes n{.batch = 1, .rows = 40, .keys = 70};
-  for (const bool zeros : {false, true}) {
-    Graph graph;
-    const Expr row = Expr::index(0, n.rows), key = Expr::index(1, n.keys);
-    const Tensor s = where_iota(scores_of(graph, n), le(key + 5, row));
-    const Tensor top = max(s, {-1}, true);
-    const Tensor e = exp2((s - top) * kLog2e);
-    const Tensor weights = e / sum(e, {-1}, true);
-    const Tensor v = values_of(graph, n);
-    product(zeros ? where(eq(top, -INFINITY), 0.0, weights) : weights, "bhqk", v, "bhkd", "bhqd").output("r0");
-    cases.add(graph, "divided first");
-  }
+  add_divided(cases.adder());
   cases.run();
 }
 
 TEST(Attention, shares_heads_and_reads_every_layout) {
   AttentionCases cases;
-  Graph repeated;
-  const Tensor q = repeated.input("a0", {2, 6, 35, 8});
-  const Tensor k = repeat_interleave(repeated.input("a1", {2, 2, 50, 8}), 3, 1);
-  const Tensor v = repeat_interleave(repeated.input("a2", {2, 2, 50, 9}), 3, 1);
-  weighed(product(q, "bhqd", k, "bhkd", "bhqk"), v).output("r0");
-  cases.add(repeated, "heads repeated");
-  Graph broadcast;  // [batch, key head, query heads to one, …]
-  const Tensor q5 = broadcast.input("a0", {2, 2, 3, 35, 8});
-  const Tensor k4 = broadcast.input("a1", {2, 2, 50, 8}), v4 = broadcast.input("a2", {2, 2, 50, 9});
-  const Tensor s = product(q5, "bhgqd", k4, "bhkd", "bhgqk");
-  const Tensor e = exp2((s - max(s, {-1}, true)) * kLog2e);
-  (product(e, "bhgqk", v4, "bhkd", "bhgqd") / sum(e, {-1}, true)).output("r0");
-  cases.add(broadcast, "heads broadcast");
-  Graph layout;  // [batch, sequence, heads, size]; values transposed; the result too
-  const Tensor q3 = layout.input("a0", {2, 35, 3, 8}), k3 = layout.input("a1", {2, 50, 3, 8});
-  const Tensor scores = product(q3, "bqhd", k3, "bkhd", "bhqk");
-  weighed(scores, layout.input("a2", {2, 3, 9, 50}), "bhdk", "bqhd").output("r0");
-  cases.add(layout, "sequence before heads");
+  add_shared_heads(cases.adder());
   cases.run();
 }
 
 TEST(Attention, serves_dims_of_every_size) {
   AttentionCases cases;
-  for (const int64_t rows : {1, 60}) {
-    for (const int64_t keys : {1, 400}) {
-      Graph graph;
-      Sizes n;
-      n.rows = graph.dim("rows", 1, 4096), n.keys = graph.dim("keys", 1, 4096);
-      weighed(causal(graph, scores_of(graph, n)), values_of(graph, n)).output("r0");
-      cases.add(graph, "symbolic", {{"rows", rows}, {"keys", keys}});
-    }
-  }
+  add_symbolic_attention(cases.adder());
   cases.run();
 }
 
 TEST(Attention, widens_operands_and_computes_what_follows) {
   AttentionCases cases;
-  for (const DType dtype : {bf16, f16}) {
-    for (const int64_t rows : {1, 35}) {
-      for (const bool masked : {false, true}) {
-        Graph graph;
-        const Tensor q = cast(graph.input("a0", {1, 3, rows, 40}, dtype), f32);
-        const Tensor k = cast(graph.input("a1", {1, 3, 149, 40}, dtype), f32);
-        const Tensor v = cast(graph.input("a2", {1, 3, 149, 24}, dtype), f32);
-        const Tensor s = product(q, "bhqd", k, "bhkd", "bhqk") * 0.2;
-        const Tensor y = weighed(masked ? causal(graph, s) : s, v);
-        cast(y * graph.input("a3", {rows, 1}), dtype).output("r0");
-        cases.add(graph, "narrow");
-      }
-    }
-  }
-  Graph transposed;  // values along the keys
-  const Tensor q = cast(transposed.input("a0", {1, 3, 20, 40}, bf16), f32);
-  const Tensor k = cast(transposed.input("a1", {1, 3, 70, 40}, bf16), f32);
-  const Tensor v = cast(transposed.input("a2", {1, 3, 24, 70}, bf16), f32);
-  cast(weighed(product(q, "bhqd", k, "bhkd", "bhqk") * 0.2, v, "bhdk"), bf16).output("r0");
-  cases.add(transposed, "narrow, values transposed");
+  add_narrow_attention(cases.adder());
   cases.run();
 }
 

@@ -1,37 +1,45 @@
-// The same kernels as CUDA C. Compiled only: they run where there is a GPU.
+// The same kernels as CUDA C, assembled for every generation of GPUs. What they compute, cuda_emulator.h finds out.
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <sstream>
 
 #include "lumen/codegen/fold.h"
 #include "lumen/codegen/map.h"
+#include "lumen/codegen/print_kernel.h"
 #include "lumen/codegen/scan.h"
 #include "lumen/codegen/scatter.h"
 #include "lumen/codegen/sort.h"
 #include "lumen/frontend/ops.h"
 #include "lumen/kernel/carve.h"
+#include "tests/codegen/attention_graphs.h"
 #include "tests/codegen/compiled.h"
+#include "tests/support/gpu_target.h"
 #include "tests/support/graphs/random_graph.h"
 #include "tests/support/scratch_dir.h"
 
 namespace lumen {
 namespace {
 
-// What the compiler says; empty when it accepts the text.
-std::string compile_cuda(const std::string& text) {
+const char* const kGenerations =
+    " -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90a,code=sm_90a"
+    " -gencode arch=compute_100a,code=sm_100a";
+
+// What the compiler and the assembler say, and whether they accept the text.
+CommandResult compile_cuda(const std::string& text) {
   const tests::ScratchDir folder;
   std::ofstream(folder / "kernels.cu") << text;
-  const CommandResult said =
-      run_command("cd " + folder.path() + " && nvcc -cubin -arch=sm_90 -w kernels.cu -o kernels.cubin");
-  if (said.status == 0 && std::filesystem::exists(folder / "kernels.cubin")) return "";
-  return "nvcc ended with " + std::to_string(said.status) + ": " + said.output.substr(0, 4000);
+  CommandResult said = run_command(
+      "cd " + folder.path() + " && nvcc -fatbin --threads 2 -Xptxas -v -w kernels.cu -o kernels.fatbin" + kGenerations);
+  if (!std::filesystem::exists(folder / "kernels.fatbin")) said.status = -1;
+  return said;
 }
 
 TEST(Cuda, accepts_what_is_printed) {
   if (run_command("nvcc --version").status != 0) GTEST_SKIP() << "no nvcc on this machine";
-  EXPECT_NE(compile_cuda("int broken("), "");  // it can say no
+  EXPECT_NE(compile_cuda("int broken(").status, 0);  // it can say no
   std::string text = kernel_prelude(Syntax::cuda);
   int kernels = 0;
   const uint64_t first = std::random_device{}();
@@ -64,7 +72,75 @@ TEST(Cuda, accepts_what_is_printed) {
   Graph turned;
   transpose(turned.input("x", {100, 200})).output("y");
   text += print_map(turned, "turned").value().text;
-  EXPECT_EQ(compile_cuda(text), "") << "seeds from " << first;
+  const CommandResult said = compile_cuda(text);
+  EXPECT_EQ(said.status, 0) << "seeds from " << first << "\n" << said.output.substr(0, 4000);
+}
+
+// One new token with a cache, and many with a mask, of heads of 128 in bf16.
+std::string attention_texts() {
+  using namespace testing;
+  Graph decode;
+  const Expr n = decode.dim("n", 1, 4096);
+  const auto narrow = [](Graph& graph, const char* name, Shape shape) {
+    return cast(graph.input(name, shape, bf16), f32);
+  };
+  const Tensor keys = slice(narrow(decode, "a1", {8, 4096, 128}), 1, 0, n);
+  const Tensor values = slice(narrow(decode, "a2", {8, 4096, 128}), 1, 0, n);
+  const Tensor s = product(narrow(decode, "a0", {8, 4, 128}), "hgd", keys, "hkd", "hgk") * 0.0883;
+  const Tensor e = exp2((s - max(s, {-1}, true)) * kLog2e);
+  cast(product(e, "hgk", values, "hkd", "hgd") / sum(e, {-1}, true), bf16).output("r0");
+  Graph prefill;
+  const Tensor q = narrow(prefill, "a0", {1, 32, 512, 128}), k = narrow(prefill, "a1", {1, 32, 512, 128});
+  const Tensor scores = causal(prefill, product(q, "bhqd", k, "bhkd", "bhqk") * 0.0883);
+  cast(weighed(scores, narrow(prefill, "a2", {1, 32, 512, 128})), bf16).output("r0");
+  std::string text;
+  for (const auto& [name, graph] : {std::pair{"decode", &decode}, std::pair{"prefill", &prefill}}) {
+    const std::vector<std::string> schedules = kernel_schedules(*graph, tests::gpu_target()).value();
+    text += print_kernel(*graph, name, schedules[0], tests::gpu_target()).value().text;
+  }
+  return text;
+}
+
+// Contractions of models in bf16: all that is summed stays in registers.
+TEST(Cuda, hot_contractions_do_not_spill) {
+  if (run_command("nvcc --version").status != 0) GTEST_SKIP() << "no nvcc on this machine";
+  const Target target = tests::gpu_target();
+  struct Shapes {
+    int64_t rows, columns;
+    bool along_summed;
+  };
+  std::string text = kernel_prelude(Syntax::cuda);
+  int kernels = 0;
+  for (const Shapes& n : {Shapes{1, 4096, true},
+                          {1, 1024, true},
+                          {4, 4096, true},
+                          {1, 4096, false},
+                          {128, 4096, true},
+                          {4096, 4096, false}}) {
+    Graph graph;
+    const Tensor x = cast(graph.input("a0", {n.rows, 4096}, bf16), f32);
+    const Tensor w =
+        cast(graph.input("a1", n.along_summed ? Shape{n.columns, 4096} : Shape{4096, n.columns}, bf16), f32);
+    cast(testing::product(x, "mk", w, n.along_summed ? "nk" : "kn", "mn"), bf16).output("r0");
+    const std::vector<std::string> schedules = kernel_schedules(graph, target).value();
+    const size_t most = n.rows == 1 && !n.along_summed ? 1 : 2;
+    for (size_t k = 0; k < most; ++k) {
+      text += print_kernel(graph, "k" + std::to_string(kernels++), schedules[k], target).value().text;
+    }
+  }
+  const CommandResult said = compile_cuda(text + attention_texts());
+  EXPECT_EQ(said.status, 0) << said.output.substr(0, 4000);
+  std::istringstream lines(said.output);
+  std::string kernel;
+  int seen = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("Compiling entry function") != std::string::npos) kernel = line;
+    const bool is_contract = kernel.find("'k") != std::string::npos;
+    if (line.find("bytes spill stores") == std::string::npos || !is_contract) continue;
+    ++seen;
+    EXPECT_NE(line.find(" 0 bytes spill stores, 0 bytes spill loads"), std::string::npos) << kernel << line;
+  }
+  EXPECT_GE(seen, 3 * kernels);
 }
 
 }  // namespace

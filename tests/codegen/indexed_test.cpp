@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "lumen/codegen/cuda_scatter.h"
 #include "lumen/codegen/scan.h"
 #include "lumen/codegen/scatter.h"
 #include "lumen/codegen/sort.h"
@@ -168,6 +169,36 @@ TEST(Scatter, takes_elementwise_operands_and_says_what_is_outside) {
     EXPECT_EQ(cases.last().kernel.faults[0], fmt::format("[Scatter] an index is outside axis 0 of f32[50,{}]", width));
   }
   cases.run_all_optimised();
+}
+
+TEST(Scatter, sets_slices_by_blocks_of_a_gpu) {
+  KernelCases cases(print_cuda_scatter);
+  for (const DType dtype : {DType::f32, DType::bf16, DType::i64, DType::bool_}) {
+    for (const int64_t axis : {0, 1, 2}) {
+      Graph graph;
+      const Expr n = graph.dim("n", 1, 100);
+      const Tensor x = graph.input("x", shape_along(axis, n), dtype);
+      const Tensor which = graph.input("which", {4, 3}, i32);
+      std::vector<Expr> dims(x.shape().begin(), x.shape().end());
+      dims.erase(dims.begin() + axis);
+      dims.insert(dims.begin() + axis, {Expr(4), Expr(3)});
+      const Tensor source = graph.input("source", Shape(dims), dtype);
+      apply(hlir::Scatter{axis, hlir::ScatterMode::set}, {x, which, source}).output("y");
+      const int64_t length = 1 + static_cast<int64_t>(cases.random()() % 40);
+      cases.add(graph, {{"n", length}}, 0, "blocks");
+      choose_indices(cases.last(), length, cases.random());
+      cases.add(graph, {{"n", length}}, 0, "an index outside");
+      choose_indices(cases.last(), length, cases.random());
+      for (HostTensor& input : cases.last().inputs) {
+        if (input.dtype == i32 && input.dims.size() == 2) input.lanes[cases.random()() % 12].i = length;
+      }
+    }
+  }
+  cases.run_emulated();
+  Graph adds;
+  const Tensor x = adds.input("x", {6, 4});
+  apply(hlir::Scatter{0, hlir::ScatterMode::add}, {x, adds.input("w", {6}, i32), adds.input("s", {6, 4})}).output("y");
+  EXPECT_FALSE(print_cuda_scatter(adds, "k").ok());
 }
 
 TEST(Scatter, leaves_what_is_there_in_place) {

@@ -1,12 +1,14 @@
 // Whole graphs as kernels of one kind, with random inputs, compared with the reference.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "lumen/kernel/carve.h"
+#include "tests/codegen/cuda_emulator.h"
 #include "tests/codegen/kernel_harness.h"
 
 namespace lumen::testing {
@@ -32,11 +34,29 @@ class KernelCases {
     made.about = std::move(about);
     tolerances_.emplace_back(units, floor);
   }
-  void run_all() { run_all(kExactFlags, "cc"); }
+  // In C, and some of them as CUDA text.
+  void run_all() {
+    run_all(kExactFlags, "cc");
+    run_emulated();
+  }
+  void run_emulated() {
+    std::vector<size_t> some;
+    for (size_t k = 0; k < cases_.size(); ++k) some.push_back(k);
+    std::shuffle(some.begin(), some.end(), random_);
+    some.resize(std::min(some.size(), kMostEmulated));
+    std::vector<KernelText> kernels;
+    for (const size_t k : some) kernels.push_back(cases_[k].kernel);
+    const Emulated emulated(kernels);
+    for (const size_t k : some) {
+      compare(k, [&](const Case& each) { return emulated.run(each, random_); });
+      if (::testing::Test::HasFailure()) return;
+    }
+  }
   // As the CPU backend compiles, with each compiler that there is.
   void run_all_optimised() {
     run_all(kFastFlags, "cc");
     if (run_command("clang --version").status == 0) run_all(kFastFlags, "clang");
+    run_emulated();
   }
   size_t size() const { return cases_.size(); }
   Case& last() { return cases_.back(); }
@@ -48,17 +68,20 @@ class KernelCases {
     for (const Case& each : cases_) kernels.push_back(each.kernel);
     const Compiled compiled = compile(kernels, flags, compiler);
     for (size_t k = 0; k < cases_.size(); ++k) {
-      const Case& each = cases_[k];
-      std::vector<const HostTensor*> inputs;
-      for (const HostTensor& input : each.inputs) inputs.push_back(&input);
-      const auto wanted = interpret(*each.body, inputs, each.dims);
-      const auto [got, fault] = run(each, compiled, random_);
-      ASSERT_EQ(fault != 0, !wanted.ok()) << each.about << "\n" << print(*each.body) << each.kernel.text;
-      if (!wanted.ok()) continue;
-      for (size_t o = 0; o < got.size(); ++o) {
-        expect_same(got[o], (*wanted)[o], tolerances_[k].first, each, tolerances_[k].second);
-      }
+      compare(k, [&](const Case& each) { return run(each, compiled, random_); });
       if (::testing::Test::HasFatalFailure()) return;
+    }
+  }
+  template <class Run>
+  void compare(size_t k, Run run_case) {
+    const Case& each = cases_[k];
+    std::vector<const HostTensor*> inputs;
+    for (const HostTensor& input : each.inputs) inputs.push_back(&input);
+    const auto wanted = interpret(*each.body, inputs, each.dims);
+    const auto [got, fault] = run_case(each);
+    ASSERT_EQ(fault != 0, !wanted.ok()) << each.about << "\n" << print(*each.body) << each.kernel.text;
+    for (size_t o = 0; wanted.ok() && o < got.size(); ++o) {
+      expect_same(got[o], (*wanted)[o], tolerances_[k].first, each, tolerances_[k].second);
     }
   }
   HostTensor random_tensor(const TensorType& type, const DimValues& dims) {
@@ -69,6 +92,8 @@ class KernelCases {
     }
     return tensor;
   }
+
+  static constexpr size_t kMostEmulated = 40;  // compiling them is what takes long
 
   Printer printer_;
   std::vector<Case> cases_;

@@ -134,7 +134,7 @@ TEST(CompileAttention, every_spelling_is_one_streaming_kernel) {
   for (const Spelling& spelling : spellings()) {
     const auto graph = std::make_shared<Graph>();
     spelling.write(*graph).output("y");
-    Compiled compiled = compile_for_cpu(*graph, options);
+    Compiled compiled = compile_program(*graph, options);
     const Program& program = compiled.variants[0].binary.program;
     ASSERT_EQ(program.calls.size(), 1) << spelling.name << "\n" << print(*program.graph);
     ASSERT_TRUE(is_attention_schedule(program.kernels[0].schedule)) << spelling.name;

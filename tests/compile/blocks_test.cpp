@@ -58,7 +58,7 @@ Compiled compile_product(BlockType type, int64_t tokens) {
   options.fusion = FusionPolicy::always;
   options.measure = false;
   options.c_flags = {"-O1", "-w"};
-  return compile_for_cpu(graph, options);
+  return compile_program(graph, options);
 }
 
 TEST(Blocks, AreReadByTheProduct) {
@@ -86,7 +86,7 @@ TEST(Blocks, RowsAreTakenBeforeTheyAreRead) {
     CompileOptions options;
     options.fusion = FusionPolicy::always;
     options.measure = false;
-    Compiled compiled = compile_for_cpu(graph, options);
+    Compiled compiled = compile_program(graph, options);
     EXPECT_EQ(compiled.variants[0].binary.program.calls.size(), 1u);
     Session session = make_session(std::move(compiled));
     const std::vector<std::byte> bytes = weights(type);

@@ -5,7 +5,7 @@
 
 #include "lumen/backend/reference/interpreter.h"
 #include "lumen/compile.h"
-#include "lumen/ir/text.h"
+#include "tests/compile/shrink.h"
 #include "tests/support/graphs/random_graph.h"
 #include "tests/support/graphs/values.h"
 
@@ -41,7 +41,7 @@ std::string failure(const RandomGraph& given, Session& session) try {
     inputs.push_back(&given.inputs[k]);
     session.set(graph[graph.inputs()[k]].as<Input>().name.str(), given.inputs[k]);
   }
-  session.set_dim("n", *given.dims.get("n"));
+  for (const Expr& dim : graph.dims()) session.set_dim(dim.dim_name(), *given.dims.get(dim.dim_name()));
   const std::vector<HostTensor> wanted = interpret(graph, inputs, given.dims).value();
   session.execute();
   for (size_t k = 0; k < wanted.size(); ++k) {
@@ -51,6 +51,14 @@ std::string failure(const RandomGraph& given, Session& session) try {
     if (!same) return "output " + name + ": " + same.message();
   }
   return {};
+} catch (const Error& problem) {
+  return problem.what();
+}
+
+// Compiled on its own; a graph that does not compile fails, too.
+std::string failure_alone(const RandomGraph& given, const CompileOptions& options) try {
+  Session session = compile(*given.graph, options);
+  return failure(given, session);
 } catch (const Error& problem) {
   return problem.what();
 }
@@ -70,7 +78,10 @@ TEST_P(Differential, computes_what_the_reference_computes) {
     std::vector<Session> sessions = compile_all(graphs, options);
     for (size_t k = 0; k < given.size(); ++k) {
       const std::string problem = failure(given[k], sessions[k]);
-      ASSERT_EQ(problem, "") << "seed " << start + k << "\n" << print(*given[k].graph);
+      if (problem.empty()) continue;
+      options.verify = false;
+      FAIL() << problem << "\nseed " << start + k << "; to keep as tests/regress/NAME.hlir:\n"
+             << testing::shrunk(given[k], [&](const RandomGraph& each) { return failure_alone(each, options); });
     }
   }
 }

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "lumen/backend/cpu/target.h"
+#include "lumen/backend/cpu/cpu_device.h"
 #include "lumen/compile.h"
 #include "lumen/frontend/ops.h"
 #include "lumen/search/estimate.h"
@@ -29,7 +29,7 @@ size_t calls(const Graph& graph, FusionPolicy fusion) {
   CompileOptions options;
   options.fusion = fusion;
   options.measure = options.verify = false;
-  return compile_for_cpu(graph, options).variants[0].binary.program.calls.size();
+  return compile_program(graph, options).variants[0].binary.program.calls.size();
 }
 
 TEST(Group, merges_nothing_that_is_refused) {
@@ -90,11 +90,11 @@ TEST(Estimate, counts_what_is_computed_again) {
 TEST(Tuner, measures_once) {
   const ScratchDir dir;
   search::TuningDb db = search::TuningDb::open(dir / "t.db").value();
-  const cpu::Compiler compiler = cpu::Compiler::find().value();
+  const std::shared_ptr<cpu::CpuDevice> device = cpu::CpuDevice::find().value();
   const std::shared_ptr<const Graph> body = softmax_graph();
   const std::shared_ptr<const Graph> bodies[] = {body, body};
   const auto tuned = [&](int64_t measured) {
-    search::Tuner tuner(compiler, cpu::shared_pool(), {{}, true, &db, {}});
+    search::Tuner tuner(*device, {{}, true, &db});
     const std::vector<search::Tuned> found = tuner.tune(bodies).value();
     EXPECT_EQ(tuner.measured(), measured);
     EXPECT_EQ(found[0].schedule, "fold");
@@ -111,8 +111,8 @@ TEST(Tuner, interprets_what_no_kernel_computes) {
   auto graph = std::make_shared<Graph>();
   const Tensor x = graph->input("x", {8, 8});
   (sum(x, {0}) + sum(x, {1})).output("y");  // reductions over different axes are no kernel
-  const cpu::Compiler compiler = cpu::Compiler::find().value();
-  search::Tuner tuner(compiler, cpu::shared_pool(), {{}, false, nullptr, {}});
+  const std::shared_ptr<cpu::CpuDevice> device = cpu::CpuDevice::find().value();
+  search::Tuner tuner(*device, {{}, false, nullptr});
   const std::shared_ptr<const Graph> bodies[] = {graph};
   EXPECT_EQ(tuner.tune(bodies).value()[0].schedule, "");
 }

@@ -3,12 +3,18 @@
 
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "lumen/backend/program.h"
+#include "lumen/backend/reference/executable.h"
 #include "lumen/compile.h"
 #include "lumen/frontend/ops.h"
 #include "lumen/runtime/program_file.h"
+#include "lumen/runtime/program_json.h"
+#include "lumen/search/rewrite.h"
+#include "lumen/search/tune.h"
 #include "lumen/search/verify.h"
+#include "tests/support/gpu_target.h"
 #include "tests/support/scratch_dir.h"
 
 namespace lumen {
@@ -87,7 +93,7 @@ std::shared_ptr<Graph> updated_row(bool old_is_read) {
 TEST(State, is_updated_in_place_when_nobody_reads_it_later) {
   for (const bool old_is_read : {true, false}) {
     const std::shared_ptr<Graph> graph = updated_row(old_is_read);
-    const Compiled compiled = compile_for_cpu(*graph, quick());
+    const Compiled compiled = compile_program(*graph, quick());
     EXPECT_EQ(compiled.variants[0].binary.program.in_place[0], !old_is_read);
     Session session = make_session(compiled), reference(graph);
     const std::byte* where = nullptr;
@@ -109,7 +115,7 @@ TEST(State, is_updated_in_place_when_nobody_reads_it_later) {
 }
 
 TEST(State, checker_finds_what_is_lost) {
-  const Compiled compiled = compile_for_cpu(*updated_row(true), quick());
+  const Compiled compiled = compile_program(*updated_row(true), quick());
   Program program = compiled.variants[0].binary.program;
   EXPECT_TRUE(check_memory(program).ok());
   program.in_place[0] = true;
@@ -127,11 +133,11 @@ TEST(ProgramFile, says_what_it_cannot_read) {
     const std::string text = failure([&] { load_program(dir / "p.lumen"); });
     return text.substr(text.find("p.lumen") + 9);
   };
-  const Compiled compiled = compile_for_cpu(*sample(), quick());
-  const std::string good = program_text(*compiled.graph, compiled.variants);
+  const Compiled compiled = compile_program(*sample(), quick());
+  const std::string good = program_text(*compiled.graph, compiled.variants, *compiled.device);
   EXPECT_EQ(loaded("something else"), "not a Lumen program");
   EXPECT_EQ(loaded("lumen-program 9 1 1 0\nab"),
-            "a program of version 9; this Lumen reads version 2: compile it again");
+            "a program of version 9; this Lumen reads version 4: compile it again");
   EXPECT_EQ(loaded(good.substr(0, good.size() - 1)), "cut off, or not as it was written");
   EXPECT_EQ(loaded(good.substr(0, 20)), "cut off, or not as it was written");
   std::string damaged = good;
@@ -142,7 +148,7 @@ TEST(ProgramFile, says_what_it_cannot_read) {
   cpu::CpuFeatures small;
   small.model = "a small one";
   const Expected<LoadedProgram> refused = parse_program(good, "p.lumen", small);
-  if (!compiled.variants[0].binary.target.avx2) GTEST_SKIP() << "this machine has nothing that a small one lacks";
+  if (!cpu::cpu().avx2) GTEST_SKIP() << "this machine has nothing that a small one lacks";
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.diag().str(),
             "p.lumen: made for a processor with avx2, which this one (a small one) has not; compile it again here");
@@ -150,18 +156,19 @@ TEST(ProgramFile, says_what_it_cannot_read) {
 
 TEST(ProgramFile, runs_as_what_was_saved) {
   const ScratchDir dir;
-  const Compiled compiled = compile_for_cpu(*sample(), quick());
-  save_program(dir / "p.lumen", *compiled.graph, compiled.variants);
+  const Compiled compiled = compile_program(*sample(), quick());
+  save_program(dir / "p.lumen", *compiled.graph, compiled.variants, *compiled.device);
   EXPECT_TRUE(is_program_file(dir / "p.lumen"));
   Session session = load_program(dir / "p.lumen");
   expect_sample(session);
-  EXPECT_EQ(program_text(*compiled.graph, compiled.variants), program_text(*compiled.graph, compiled.variants));
+  EXPECT_EQ(program_text(*compiled.graph, compiled.variants, *compiled.device),
+            program_text(*compiled.graph, compiled.variants, *compiled.device));
 }
 
 TEST(Program, is_the_same_every_time) {
   const auto text = [] {
-    const Compiled compiled = compile_for_cpu(*sample(), quick());
-    return program_text(*compiled.graph, compiled.variants);
+    const Compiled compiled = compile_program(*sample(), quick());
+    return program_text(*compiled.graph, compiled.variants, *compiled.device);
   };
   EXPECT_EQ(text(), text());
 }
@@ -181,9 +188,9 @@ TEST(Buckets, each_have_a_program) {
   CompileOptions options = quick();
   options.buckets = {"rows=1,2-64,65-100"};
   const ScratchDir dir;
-  const Compiled compiled = compile_for_cpu(*sample(), options);
+  const Compiled compiled = compile_program(*sample(), options);
   ASSERT_EQ(compiled.variants.size(), 3u);
-  save_program(dir / "p.lumen", *compiled.graph, compiled.variants);
+  save_program(dir / "p.lumen", *compiled.graph, compiled.variants, *compiled.device);
   std::vector<Session> sessions;
   sessions.push_back(make_session(compiled));
   sessions.push_back(load_program(dir / "p.lumen"));
@@ -196,8 +203,7 @@ TEST(Buckets, each_have_a_program) {
     }
     session.set_dim("rows", 101);
     session.set("x", std::vector<float>(505, 2));
-    EXPECT_EQ(failure([&] { session.execute(); }),
-              "no variant for rows=101; there are rows=1-1, rows=2-64, rows=65-100");
+    EXPECT_EQ(failure([&] { session.execute(); }), "no variant for rows=101; there are rows=1, rows=2-64, rows=65-100");
     EXPECT_EQ(session.get<float>("sums").size(), 7u);
   }
 }
@@ -255,16 +261,16 @@ TEST(Verify, names_a_kernel_that_is_wrong) {
   const std::shared_ptr<Graph> graph = sample();
   CompileOptions options = quick();
   options.verify = false;
-  const Compiled compiled = compile_for_cpu(*graph, options);
-  const cpu::Compiler compiler = cpu::Compiler::find().value();
-  EXPECT_TRUE(search::verify(compiled.graph, compiled.variants[0].binary, compiler).ok());
+  const Compiled compiled = compile_program(*graph, options);
+  const Device& device = *compiled.device;
+  EXPECT_TRUE(search::verify(compiled.graph, compiled.variants[0].binary, device).ok());
   std::vector<Program> programs = {compiled.variants[0].binary.program};
   std::string& text = programs[0].kernels[0].text.text;
   const size_t at = text.find("exp2");
   ASSERT_NE(at, std::string::npos) << text;
   text.replace(at, 4, "log2");
-  const cpu::Binary wrong = std::move(cpu::build(std::move(programs), compiler).value()[0]);
-  const Expected<void> found = search::verify(compiled.graph, wrong, compiler);
+  const Binary wrong = std::move(device.build(std::move(programs)).value()[0]);
+  const Expected<void> found = search::verify(compiled.graph, wrong, device);
   ASSERT_FALSE(found.ok());
   EXPECT_NE(found.diag().str().find("does not compute the graph"), std::string::npos) << found.diag().str();
   const std::string note = found.diag().notes.at(0);
@@ -272,6 +278,55 @@ TEST(Verify, names_a_kernel_that_is_wrong) {
   const std::string file = note.substr(note.find("is in ") + 6);
   EXPECT_TRUE(std::filesystem::exists(file)) << file;
   std::filesystem::remove_all(std::filesystem::path(file).parent_path());
+}
+
+// What a kernel of a GPU's program is launched with, and what a library is asked for.
+TEST(ProgramFile, keeps_how_steps_run) {
+  auto graph = std::make_shared<Graph>();
+  const Expr rows = graph->dim("rows", 1, 4096);
+  matmul(graph->input("x", {rows, 64}), graph->input("y", {64, 32})).output("out");
+  const std::shared_ptr<const Graph> body = rewrite(*graph).value().candidates[0].graph;
+  Target target = tests::gpu_target();
+  target.library = true;
+  for (const char* const schedule :
+       {"library algorithm=1", "gpu-tile rows=32 columns=16 summed=8 threads=64 parts=3"}) {
+    const Program saved = search::alone(search::make_kernel(body, schedule, target).value()).value();
+    const Program read = read_program_json(program_json(saved), *body).value();
+    EXPECT_EQ(program_json(read), program_json(saved));
+    const std::vector<KernelStep>&was = saved.kernels[0].text.steps, &is = read.kernels[0].text.steps;
+    ASSERT_EQ(is.size(), was.size());
+    for (size_t k = 0; k < is.size(); ++k) {
+      EXPECT_EQ(is[k].threads, was[k].threads);
+      EXPECT_EQ(is[k].block_rows, was[k].block_rows);
+      EXPECT_EQ(is[k].shared, was[k].shared);
+      ASSERT_EQ(is[k].product.has_value(), was[k].product.has_value());
+      if (!is[k].product) continue;
+      EXPECT_EQ(is[k].product->columns.pitch, was[k].product->columns.pitch);
+    }
+  }
+}
+
+// Rounded scores, and where the largest of each row is: of the scores, or of what `best` is given.
+std::shared_ptr<Graph> best_of(Tensor (*best)(Tensor x, Tensor scores)) {
+  auto graph = std::make_shared<Graph>();
+  const Tensor x = graph->input("x", {64, 2000});
+  const Tensor scores = cast(cast(x, bf16), f32).output("scores");
+  cast(best(x, scores), i32).output("best");
+  return graph;
+}
+
+TEST(Verify, lets_an_index_point_at_another_element_that_is_as_large) {
+  const std::shared_ptr<Graph> right = best_of([](Tensor, Tensor scores) { return argmax(scores, 1); });
+  const auto compared = [&](Tensor (*best)(Tensor, Tensor)) {
+    const std::unique_ptr<Executable> wanted = reference_executable(right), got = reference_executable(best_of(best));
+    const Expected<void> same = search::compare_executables(*right, {}, *wanted, *got);
+    return same.ok() ? "" : same.diag().str();
+  };
+  EXPECT_NE(compared([](Tensor x, Tensor) { return argmin(x, 1); }).find("output \"best\": 64 of 64"),
+            std::string::npos);
+  EXPECT_NE(compared([](Tensor x, Tensor) { return argmax(x, 1) + 1; }).find("output \"best\": "), std::string::npos);
+  EXPECT_NE(compared([](Tensor x, Tensor) { return argmax(x, 1) + 2000; }).find("64 of 64"), std::string::npos);
+  EXPECT_EQ(compared([](Tensor x, Tensor) { return argmax(x, 1); }), "");
 }
 
 }  // namespace

@@ -94,7 +94,7 @@ TEST(Roll, computes_the_same) {
     CompileOptions options;
     options.measure = false;
     options.c_flags = {"-O1", "-w"};
-    const Compiled compiled = compile_for_cpu(*graph, options);
+    const Compiled compiled = compile_program(*graph, options);
     EXPECT_LT(compiled.report.distinct, compiled.report.parts);
     Session session = make_session(compiled), reference(graph);
     for (const int64_t rows : {1, 7}) {

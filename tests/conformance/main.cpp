@@ -14,12 +14,13 @@ namespace lumen::conformance {
 namespace {
 
 constexpr std::string_view kHelp =
-    "usage: conformance FOLDER [--only FUNCTION] [--all] [--worst]\n"
+    "usage: conformance FOLDER [--only FUNCTION] [--all] [--worst] [--part K/N]\n"
     "\n"
     "Runs the cases that tests/conformance/generate.py wrote to FOLDER; exits with 1 when one fails.\n"
     "\n"
     "  --only FUNCTION  only the cases of this function\n"
     "  --all            show every failure, not only the first three of a function\n"
+    "  --part K/N       only part K (from 0) of N: several processes can share the work\n"
     "  --worst          list the largest error of each function and dtype, in units of its tolerance\n"
     "\n"
     "LUMEN_BACKEND and LUMEN_FUSION say on what.\n";
@@ -31,6 +32,7 @@ struct Options {
   std::string only;
   bool all = false;
   bool worst = false;
+  size_t part = 0, parts = 1;
 };
 
 struct Tally {
@@ -85,7 +87,8 @@ int run(const Options& options) {
   };
   for (size_t k = 0; k < file.size(); ++k) {
     Case test = file.read(k).value();
-    if (options.only.empty() || test.function == options.only) tests.push_back(std::move(test));
+    const bool wanted = options.only.empty() || test.function == options.only;
+    if (wanted && k % options.parts == options.part) tests.push_back(std::move(test));
     if (tests.size() == kBatch) run_batch();
     progress.advance();
   }
@@ -103,6 +106,11 @@ int main_with(int argc, char** argv) {
       options.worst = true;
     } else if (argument == "--only" && k + 1 < argc) {
       options.only = argv[++k];
+    } else if (argument == "--part" && k + 1 < argc) {
+      if (std::sscanf(argv[++k], "%zu/%zu", &options.part, &options.parts) != 2 || options.part >= options.parts) {
+        fmt::print(stderr, "conformance: --part {}: not K/N with K below N\n", argv[k]);
+        return 1;
+      }
     } else if (argument == "--help") {
       fmt::print("{}", kHelp);
       return 0;

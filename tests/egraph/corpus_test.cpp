@@ -8,14 +8,15 @@
 #include <regex>
 
 #include "tests/egraph/corpus.h"
+#include "tests/support/source_dir.h"
 
 namespace lumen::egraph {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kPrograms = LUMEN_TEST_DIR "/egraph/programs";
-const fs::path kSnapshots = LUMEN_TEST_DIR "/egraph/snapshots";
+const fs::path kPrograms = tests::source_dir() / "tests/egraph/programs";
+const fs::path kSnapshots = tests::source_dir() / "tests/egraph/snapshots";
 
 std::vector<std::string> topics() {
   std::vector<std::string> names;

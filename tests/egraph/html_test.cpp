@@ -1,22 +1,13 @@
 #include "lumen/egraph/report/html.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <regex>
-
 #include "lumen/egraph/report/json.h"
 #include "tests/egraph/random_graph.h"
 #include "tests/egraph/sample_graph.h"
+#include "tests/support/browser.h"
 
 namespace lumen::egraph {
 namespace {
-
-namespace fs = std::filesystem;
 
 // 1000 classes with about 2000 nodes; class M-999 is the root.
 GraphView large_view() {
@@ -46,54 +37,7 @@ constexpr const char* kReports = R"json({"iterations": [
   {"name": "few", "runs": 3, "matches": 100, "rows": 10, "unions": 5, "search_seconds": 0.5, "apply_seconds": 0.1},
   {"name": "many", "runs": 3, "matches": 12345, "rows": 1, "unions": 5, "search_seconds": 1.5, "apply_seconds": 0}]})json";
 
-std::string browser() {
-  for (const char* name : {"chromium", "chromium-browser", "google-chrome"}) {
-    if (std::system((std::string("command -v ") + name + " > /dev/null 2>&1").c_str()) == 0) return name;
-  }
-  return "";
-}
-
-// The document after its scripts ran. `script` runs last; what it hands to report() becomes the text of #outcome.
-class Browser : public testing::Test {
- protected:
-  void SetUp() override {
-    program_ = browser();
-    if (program_.empty()) GTEST_SKIP() << "no chromium: the page is not looked at";
-    folder_ = fs::temp_directory_path() / ("lumen_page_" + std::to_string(getpid()));
-    fs::create_directories(folder_);
-  }
-  void TearDown() override {
-    if (!folder_.empty()) fs::remove_all(folder_);
-  }
-
-  std::string open(const std::string& page, const std::string& fragment, const std::string& script = "") {
-    std::string text = page;
-    const std::string driver =
-        "<p id=\"outcome\"></p><script>const report = x => { document.getElementById('outcome')"
-        ".textContent = JSON.stringify(x); };\n" +
-        script + "</script></body>";
-    text.replace(text.rfind("</body>"), 7, driver);
-    const fs::path file = folder_ / "page.html";
-    std::ofstream(file) << text;
-    const std::string command = program_ + " --headless --no-sandbox --disable-gpu --window-size=1400,900 " +
-                                "--user-data-dir=" + (folder_ / "profile").string() + " --dump-dom 'file://" +
-                                file.string() + "#" + fragment + "' 2> /dev/null";
-    FILE* pipe = popen(command.c_str(), "r");
-    std::string dom;
-    char buffer[65536];
-    while (const size_t n = fread(buffer, 1, sizeof(buffer), pipe)) dom.append(buffer, n);
-    EXPECT_EQ(pclose(pipe), 0) << command;
-    return dom;
-  }
-  std::string outcome(const std::string& page, const std::string& script) {
-    const std::string dom = open(page, "", script);
-    std::smatch found;
-    return std::regex_search(dom, found, std::regex("<p id=\"outcome\">([^<]*)</p>")) ? found[1].str() : "no outcome";
-  }
-
-  std::string program_;
-  fs::path folder_;
-};
+using tests::Browser;
 
 size_t count(const std::string& text, const std::string& part) {
   size_t n = 0;

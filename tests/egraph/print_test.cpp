@@ -9,6 +9,7 @@
 
 #include "lumen/egraph/lang/parse.h"
 #include "tests/egraph/same_tree.h"
+#include "tests/support/source_dir.h"
 
 namespace lumen::egraph {
 namespace {
@@ -239,9 +240,7 @@ TEST(EggPrint, WhatIsPrintedReadsBackToTheSameTree) {
 }
 
 TEST(EggPrint, TheProgramsReadBack) {
-#ifdef LUMEN_TEST_DIR
-  const std::filesystem::path folder = std::filesystem::path(LUMEN_TEST_DIR) / "egraph" / "programs";
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no programs";
+  const std::filesystem::path folder = tests::source_dir() / "tests/egraph/programs";
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     if (entry.path().extension() != ".egg") continue;
     std::ifstream file(entry.path());
@@ -251,9 +250,6 @@ TEST(EggPrint, TheProgramsReadBack) {
     for (const Command& command : *commands) expect_reads_back(command);
     if (HasFailure()) FAIL() << entry.path();
   }
-#else
-  GTEST_SKIP() << "no folder of tests";
-#endif
 }
 
 TEST(EggPrint, LongCommandsAreBroken) {

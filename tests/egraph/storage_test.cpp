@@ -165,13 +165,14 @@ TEST(UnionFind, comes_out_the_same_when_threads_share_the_work) {
   shared.add_many(kIds);
   for (const auto& [a, b] : pairs) alone.unite(a, b);
   Workers workers(3);
-  std::vector<std::vector<Value>> logs(60);
+  std::vector<GrowArray<Value>> logs(60);
   workers.run(logs.size(), [&](size_t piece) {
     for (size_t i = piece; i < pairs.size(); i += logs.size()) {
       shared.unite_shared(pairs[i].first, pairs[i].second, logs[piece]);
     }
+    shared.mark_displaced(logs[piece]);
   });
-  for (const std::vector<Value>& log : logs) shared.add_displaced(log);
+  for (const GrowArray<Value>& log : logs) shared.add_displaced(log);
   for (Value id = 0; id < kIds; ++id) {
     ASSERT_EQ(shared.find(id), alone.find(id));
     ASSERT_EQ(shared.is_root(id), alone.is_root(id));

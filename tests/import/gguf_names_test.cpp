@@ -36,6 +36,23 @@ TEST(GgufNames, AreThoseOfEachFamily) {
   EXPECT_EQ(hugging_face_name(gemma3, "blk.0.ffn_norm.weight"), "model.layers.0.pre_feedforward_layernorm.weight");
 }
 
+TEST(GgufNames, HaveExperts) {
+  EXPECT_EQ(ggml_name(mixtral, "model.layers.3.block_sparse_moe.experts.w3.weight"), "blk.3.ffn_up_exps.weight");
+  EXPECT_EQ(ggml_name(mixtral, "model.layers.3.block_sparse_moe.gate.weight"), "blk.3.ffn_gate_inp.weight");
+  EXPECT_EQ(ggml_name(mixtral, "model.layers.3.mlp.up_proj.weight"), std::nullopt);
+  EXPECT_EQ(ggml_name(llama, "model.layers.3.block_sparse_moe.gate.weight"), std::nullopt);
+  EXPECT_EQ(ggml_name(qwen3_moe, "model.layers.3.mlp.gate.weight"), "blk.3.ffn_gate_inp.weight");
+  EXPECT_EQ(ggml_name(qwen3_moe, "model.layers.3.mlp.experts.gate_proj.weight"), "blk.3.ffn_gate_exps.weight");
+  EXPECT_EQ(ggml_name(gpt_oss, "model.layers.3.mlp.router.bias"), "blk.3.ffn_gate_inp.bias");
+  EXPECT_EQ(ggml_name(gpt_oss, "model.layers.3.mlp.experts.down_proj.bias"), "blk.3.ffn_down_exps.bias");
+  EXPECT_EQ(ggml_name(gpt_oss, "model.layers.3.post_attention_layernorm.weight"), "blk.3.post_attention_norm.weight");
+  EXPECT_EQ(ggml_name(gpt_oss, "model.layers.3.self_attn.sinks"), "blk.3.attn_sinks.weight");
+  EXPECT_EQ(ggml_name(qwen3, "model.layers.3.self_attn.sinks"), std::nullopt);
+  EXPECT_EQ(head_rows(mixtral, "blk.0.attn_k.weight"), HeadRows::key);
+  EXPECT_EQ(parse_family("gpt-oss"), gpt_oss);
+  EXPECT_EQ(family_of_model_type("mixtral"), mixtral);
+}
+
 TEST(GgufNames, GoBothWays) {
   for (const ModelFamily family : {llama, qwen2, qwen3, gemma, gemma2, gemma3}) {
     EXPECT_EQ(parse_family(name(family)), family);

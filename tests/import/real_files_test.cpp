@@ -5,12 +5,13 @@
 
 #include "lumen/import/gguf_vocabulary.h"
 #include "lumen/import/weights.h"
+#include "tests/support/source_dir.h"
 
 namespace lumen {
 namespace {
 
 std::string model_file(const char* name) {
-  return (std::filesystem::path(LUMEN_TEST_DIR).parent_path().parent_path() / "shared" / "models" / name).string();
+  return (tests::source_dir().parent_path() / "shared" / "models" / name).string();
 }
 
 #define OPEN_OR_SKIP(weights, name)                                                                    \

@@ -85,6 +85,49 @@ TEST_F(WeightsFiles, OpensEveryForm) {
   EXPECT_EQ(weights.find("iqq").diag().str(), path("any.bin") + ": no tensor \"iqq\"; did you mean \"iq\"?");
 }
 
+// Part `number` of `count`, with tensors of one f32 each.
+std::string gguf_part(uint32_t number, uint32_t count, const std::vector<const char*>& names, uint32_t total = 3) {
+  std::string text = gguf_start(names.size(), 3) + gguf_u32("split.no", number) + gguf_u32("split.count", count) +
+                     gguf_u32("split.tensors.count", total);
+  for (size_t k = 0; k < names.size(); ++k) text += gguf_tensor(names[k], {1}, 0, 32 * k);
+  return padded(text) + std::string(names.empty() ? 0 : 32 * names.size() - 28, '\1');
+}
+
+TEST_F(WeightsFiles, RefusesPartsThatDoNotBelongTogether) {
+  const std::string first = path("m-00001-of-00002.gguf"), second = path("m-00002-of-00002.gguf");
+  put("m-00001-of-00002.gguf", gguf_part(0, 2, {"a", "b"}));
+  EXPECT_EQ(failure("m-00001-of-00002.gguf"), first + ": part 2 of 2 is missing: " + second);
+  put("m-00002-of-00002.gguf", gguf_part(1, 3, {"c"}));
+  EXPECT_EQ(failure("m-00001-of-00002.gguf"), second + ": part 2 of 2 is wanted, this is part 2 of 3");
+  put("m-00002-of-00002.gguf", gguf_part(1, 2, {"b"}));
+  EXPECT_EQ(failure("m-00001-of-00002.gguf"), second + ": tensor \"b\" is also in " + first);
+  put("m-00002-of-00002.gguf", gguf_part(1, 2, {"c", "d"}));
+  EXPECT_EQ(failure("m-00001-of-00002.gguf"),
+            first + ": metadata \"split.tensors.count\" is 3, the 2 parts have 4 tensors");
+  put("m-00002-of-00002.gguf", "GGUF");
+  EXPECT_NE(failure("m-00001-of-00002.gguf"), "no error");
+  put("other.gguf", gguf_part(1, 2, {"c"}));
+  EXPECT_EQ(failure("other.gguf"),
+            path("other.gguf") + ": it is part 2 of 2, so its name must end in \"-00002-of-00002.gguf\"");
+  put("other.gguf", gguf_part(2, 2, {"c"}));
+  EXPECT_EQ(failure("other.gguf"),
+            path("other.gguf") + ": metadata \"split.no\" is 2 and \"split.count\" 2: there is no such part");
+}
+
+TEST_F(WeightsFiles, AnyPartStandsForAll) {
+  put("m-00001-of-00002.gguf", gguf_part(0, 2, {"a", "b"}));
+  put("m-00002-of-00002.gguf", gguf_part(1, 2, {"c"}));
+  put("whole.gguf", gguf_part(0, 1, {"a"}, 1));
+  for (const char* const given : {"m-00001-of-00002.gguf", "m-00002-of-00002.gguf"}) {
+    const Weights weights = Weights::open(path(given)).value();
+    EXPECT_EQ(weights.files(), (std::vector{path("m-00001-of-00002.gguf"), path("m-00002-of-00002.gguf")}));
+    EXPECT_EQ(weights.entries().size(), 3u);
+    EXPECT_EQ(weights.gguf()->integer("split.no").value(), 0);
+    EXPECT_EQ(weights.find("c").value()->bytes.size(), 4u);
+  }
+  EXPECT_EQ(Weights::open(path("whole.gguf")).value().entries().size(), 1u);
+}
+
 TEST_F(WeightsFiles, TellsAllThatDoesNotFitAtOnce) {
   shard("model.safetensors", {"a", "b", "c", "d"});
   const Weights weights = Weights::open(path("")).value();

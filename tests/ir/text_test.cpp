@@ -81,6 +81,15 @@ TEST(text, reads_what_people_write) {
   expect_round_trip(*by_hand, sample::ops());
 }
 
+TEST(text, tells_the_line_of_each_node) {
+  const std::string text =
+      "lumen 1\n%x = Input() :name \"x\"\n  :shape [2]\n# a comment\n%y = Add(%x, %x)\n%z = Add(%x, %x)\n%w = Add(%y, "
+      "%x)\n";
+  std::vector<uint32_t> lines;
+  ASSERT_TRUE(parse(text, sample::ops(), "t", &lines).ok());
+  EXPECT_EQ(lines, (std::vector<uint32_t>{2, 5, 7}));  // %z is %y
+}
+
 TEST(text, an_expression_ends_with_its_line) {
   const auto g =
       read("lumen 1\n%0 = Iota() :shape [4] :value i0\n%3 = Iota() :shape [4] :value i0 % 3\noutput \"y\" = %3");

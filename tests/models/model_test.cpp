@@ -93,7 +93,7 @@ int attention_kernels(const std::string& config, const ModelOptions& options) {
   CompileOptions compiling;
   compiling.fusion = FusionPolicy::always;
   compiling.measure = compiling.verify = false;
-  const Compiled compiled = compile_for_cpu(*build_model(config, options).value().graph, compiling);
+  const Compiled compiled = compile_program(*build_model(config, options).value().graph, compiling);
   const Program& program = compiled.variants[0].binary.program;
   int found = 0;
   for (const ProgramCall& call : program.calls) {

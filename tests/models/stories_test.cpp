@@ -9,6 +9,7 @@
 #include "lumen/compile.h"
 #include "models/generator.h"
 #include "models/model_files.h"
+#include "tests/support/source_dir.h"
 
 namespace lumen::models {
 namespace {
@@ -16,9 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // The weights are not part of the tree; they lie beside it where they are.
-fs::path stories(const std::string& name) {
-  return fs::path(LUMEN_TEST_DIR) / ".." / ".." / "shared" / "models" / name;
-}
+fs::path stories(const std::string& name) { return tests::source_dir() / ".." / "shared" / "models" / name; }
 
 class Stories : public ::testing::TestWithParam<const char*> {};
 

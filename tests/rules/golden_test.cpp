@@ -15,6 +15,7 @@
 #include "lumen/ir/text.h"
 #include "lumen/kernel/contract.h"
 #include "lumen/search/saturate.h"
+#include "tests/support/source_dir.h"
 
 namespace lumen {
 namespace {
@@ -99,7 +100,7 @@ void check(const Case& given) {
 
 TEST(Golden, rules_derive_what_they_say_and_nothing_else) {
   size_t cases = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(LUMEN_TEST_DIR "/rules")) {
+  for (const auto& entry : std::filesystem::directory_iterator(tests::source_dir() / "tests/rules")) {
     if (entry.path().extension() != ".test") continue;
     SCOPED_TRACE(entry.path().filename().string());
     for (const Case& one : read_cases(entry.path())) {

@@ -2,14 +2,15 @@
 
 #include <filesystem>
 
+#include "tests/support/source_dir.h"
 #include "tests/tools/program.h"
 
 namespace lumen::tests {
 
 namespace {
 
-const std::filesystem::path kProgram = LUMEN_PROGRAM;
-const std::filesystem::path kExamples = std::filesystem::path(LUMEN_TEST_DIR).parent_path() / "examples";
+const std::filesystem::path kProgram = lumen_program();
+const std::filesystem::path kExamples = source_dir() / "examples";
 
 }  // namespace
 

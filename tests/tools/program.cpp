@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,14 +45,13 @@ void redirect(const std::string& file, int flags, int to) {
 
 }  // namespace
 
-Finished run_program(const std::vector<std::string>& command, const std::string& folder, const std::string& input,
-                     const std::vector<std::string>& variables) {
-  const TemporaryFolder streams;
-  const std::string in = streams.write("in", input), out = streams.path() + "/out", err = streams.path() + "/err";
+StartedProgram::StartedProgram(const std::vector<std::string>& command, const std::string& folder,
+                               const std::string& input, const std::vector<std::string>& variables) {
+  const std::string in = streams_.write("in", input), out = streams_ / "out", err = streams_ / "err";
   std::vector<std::string> words = command, environment = environment_without_ours(variables);
   const std::vector<char*> arguments = pointers(words), entries = pointers(environment);
-  const pid_t child = fork();
-  if (child == 0) {
+  pid_ = fork();
+  if (pid_ == 0) {
     redirect(in, O_RDONLY, 0);
     redirect(out, O_WRONLY | O_CREAT, 1);
     redirect(err, O_WRONLY | O_CREAT, 2);
@@ -59,18 +59,30 @@ Finished run_program(const std::vector<std::string>& command, const std::string&
     execve(arguments[0], arguments.data(), entries.data());
     _exit(127);
   }
+}
+
+void StartedProgram::kill() const { ::kill(pid_, SIGKILL); }
+
+Finished StartedProgram::wait() const {
   Finished result;
   int status = 0;
-  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(waitpid(pid_, &status, 0), pid_);
   result.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  result.out = read_whole(out);
-  result.err = read_whole(err);
+  result.out = streams_.read("out");
+  result.err = streams_.read("err");
   return result;
 }
 
+Finished run_program(const std::vector<std::string>& command, const std::string& folder, const std::string& input,
+                     const std::vector<std::string>& variables) {
+  return StartedProgram(command, folder, input, variables).wait();
+}
+
+std::string lumen_program() { return LUMEN_PROGRAM; }
+
 Finished run_lumen(std::vector<std::string> arguments, const std::string& folder, const std::string& input,
                    const std::vector<std::string>& variables) {
-  arguments.insert(arguments.begin(), LUMEN_PROGRAM);
+  arguments.insert(arguments.begin(), lumen_program());
   return run_program(arguments, folder, input, variables);
 }
 

@@ -14,14 +14,6 @@ struct Finished {
   std::string err;
 };
 
-// In `folder`, with `input` on stdin and no LUMEN_* variables but those given as NAME=value.
-Finished run_program(const std::vector<std::string>& command, const std::string& folder = ".",
-                     const std::string& input = "", const std::vector<std::string>& variables = {});
-
-// The `lumen` program with these arguments.
-Finished run_lumen(std::vector<std::string> arguments, const std::string& folder = ".", const std::string& input = "",
-                   const std::vector<std::string>& variables = {});
-
 // A folder of its own and what is in it.
 class TemporaryFolder : public lumen::tests::ScratchDir {
  public:
@@ -29,5 +21,26 @@ class TemporaryFolder : public lumen::tests::ScratchDir {
   std::string read(const std::string& name) const;
   size_t count() const;  // of the files in it
 };
+
+// One that is still running. In `folder`, with `input` on stdin and no LUMEN_* variables but those given as NAME=value.
+class StartedProgram {
+ public:
+  StartedProgram(const std::vector<std::string>& command, const std::string& folder = ".",
+                 const std::string& input = "", const std::vector<std::string>& variables = {});
+  void kill() const;  // by signal 9
+  Finished wait() const;
+
+ private:
+  TemporaryFolder streams_;
+  int pid_;
+};
+
+Finished run_program(const std::vector<std::string>& command, const std::string& folder = ".",
+                     const std::string& input = "", const std::vector<std::string>& variables = {});
+
+std::string lumen_program();  // its path
+// The `lumen` program with these arguments.
+Finished run_lumen(std::vector<std::string> arguments, const std::string& folder = ".", const std::string& input = "",
+                   const std::vector<std::string>& variables = {});
 
 }  // namespace lumen::tests

@@ -1,5 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <regex>
+
+#include "tests/support/source_dir.h"
 #include "tests/tools/program.h"
 
 namespace lumen::tests {
@@ -64,6 +68,25 @@ TEST(Tune, ClearRemovesTheChosen) {
   EXPECT_EQ(tune({"clear", "--hardware", "gpu"}).out, "0 entries removed\n");
   EXPECT_EQ(tune({"clear", "--all"}).out, "1 entry removed\n");
   EXPECT_EQ(tune({"show"}).out, "0 measured, 0 rejected\n");
+}
+
+// Times hold for the texts of kernels that were measured.
+TEST(Tune, TimesOfOtherCodeAreNotTaken) {
+  const Tune tune;
+  const std::string graph = (source_dir() / "examples/softmax.hlir").string();
+  const auto compile = [&](const std::string& cache) {
+    return run_lumen({"compile", graph}, tune.folder.path(), "", {"LUMEN_CACHE=" + tune.folder.path() + "/" + cache});
+  };
+  ASSERT_EQ(compile("cache").status, 0);
+  const std::string known = tune({"export"}).out;
+  const std::regex version("code=[0-9a-f]{12} ");
+  ASSERT_TRUE(std::regex_search(known, version)) << known;
+  std::filesystem::create_directories(tune.folder.path() + "/same");
+  std::filesystem::create_directories(tune.folder.path() + "/other");
+  ASSERT_EQ(tune({"import", "-", "--db", "same/tuning.db"}, known).status, 0);
+  ASSERT_EQ(tune({"import", "-", "--db", "other/tuning.db"}, std::regex_replace(known, version, "code=0 ")).status, 0);
+  EXPECT_NE(compile("same").out.find(" 0 kernels measured"), std::string::npos);
+  EXPECT_EQ(compile("other").out.find(" 0 kernels measured"), std::string::npos);
 }
 
 }  // namespace

@@ -168,7 +168,9 @@ Expected<std::shared_ptr<Library>> Compiler::compile(std::span<const Source> sou
   const CacheKey key = CacheKey::of(content);
   if (cache_ != nullptr) {
     if (const auto path = cache_->find(key)) {
-      Expected<std::shared_ptr<Library>> library = Library::open(*path);
+      Expected<std::string> object = ObjectCache::read(*path);
+      Expected<std::shared_ptr<Library>> library =
+          object.ok() ? Library::open(*path, std::move(*object)) : std::move(object).take_diag();
       if (library) return library;
       // Evicted just now, or made where the system's libraries are newer.
       LUMEN_LOG(2, library.diag().message);

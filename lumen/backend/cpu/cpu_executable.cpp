@@ -7,8 +7,10 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <optional>
 
 #include "lumen/backend/buffer.h"
+#include "lumen/backend/kernel_texts.h"
 #include "lumen/backend/reference/executable.h"
 #include "lumen/base/clock.h"
 #include "lumen/kernel/contract.h"
@@ -26,10 +28,12 @@ constexpr double kParallelBytes = 256 << 10;
 // Results larger than this are not computed again to explain a fault.
 constexpr int64_t kMostExplained = 64 << 20;
 
+// A kernel's function, or a library's product.
 struct Step {
   Function* function;
   int64_t rows = 0;
   int64_t grain = 1;
+  std::shared_ptr<const MatrixProduct> product = {};
 };
 
 // A call with its sizes and addresses.
@@ -39,6 +43,12 @@ struct Bound {
   std::vector<int64_t> dims;
   std::vector<Step> steps;
   bool parallel = false;
+
+  int64_t run(const Step& step, int64_t begin, int64_t end) const {
+    if (step.product == nullptr) return step.function(in.data(), out.data(), dims.data(), begin, end);
+    step.product->run(in.data(), out.data(), begin, end);
+    return 0;
+  }
 };
 
 // A place in a Bound's lists that gets the address of an input or output at every run.
@@ -48,18 +58,28 @@ struct Place {
   uint32_t position;
 };
 
+Diag no_matrices() {
+  return error(
+      "[cpu] the program multiplies matrices by OpenBLAS, which is not found here: install it, name it by LUMEN_BLAS, "
+      "or compile the program again");
+}
+
 class CpuExecutable : public Executable {
  public:
-  CpuExecutable(Program program, std::shared_ptr<ThreadPool> pool)
-      : program_(std::move(program)), pool_(std::move(pool)) {}
+  CpuExecutable(Program program, std::shared_ptr<ThreadPool> pool, std::shared_ptr<const MatrixLibrary> matrices)
+      : program_(std::move(program)), pool_(std::move(pool)), matrices_(std::move(matrices)) {}
 
-  Expected<void> load(std::shared_ptr<Library> library) {
-    library_ = std::move(library);
+  Expected<void> load(std::shared_ptr<const Code> code) {
+    code_ = std::move(code);
+    const auto* const own = dynamic_cast<const CpuCode*>(code_.get());
     for (const ProgramKernel& kernel : program_.kernels) {
-      if (!kernel.text.steps.empty() && library_ == nullptr) return error("[cpu] a program without its code");
       functions_.emplace_back();
       for (const KernelStep& step : kernel.text.steps) {
-        functions_.back().push_back(reinterpret_cast<Function*>(LUMEN_TRY(library_->symbol(step.name))));
+        functions_.back().push_back(nullptr);
+        if (step.product && matrices_ == nullptr) return no_matrices();
+        if (step.product) continue;
+        if (own == nullptr) return error("[cpu] a program without its code");
+        functions_.back().back() = reinterpret_cast<Function*>(LUMEN_TRY(own->library().symbol(step.name)));
       }
     }
     return {};
@@ -77,6 +97,8 @@ class CpuExecutable : public Executable {
     const std::vector<int64_t> offsets = program_.plan.offsets(sizes, static_cast<int64_t>(Buffer::kAlign));
     if (arena_.bytes() < offsets.back()) arena_ = Buffer(offsets.back());
     bind_addresses(offsets);
+    dims_ = std::move(named);
+    if (profiling_) note_work();
     return {};
   }
 
@@ -86,10 +108,11 @@ class CpuExecutable : public Executable {
     for (const Place& place : input_places_) calls_[place.call].in[place.position] = inputs[place.tensor];
     for (const Place& place : output_reads_) calls_[place.call].in[place.position] = outputs[place.tensor];
     for (const Place& place : output_places_) calls_[place.call].out[place.position] = outputs[place.tensor];
+    double now = profiling_ ? seconds_now() : 0;
     for (size_t k = 0; k < calls_.size(); ++k) {
-      if (profiling_) times_[k].start = seconds_now();
+      if (profiling_) times_[k].shares.clear();
       LUMEN_TRY(run_call(k));
-      if (profiling_) times_[k].seconds = seconds_now() - times_[k].start;
+      if (profiling_) now = end_call(times_[k], now);
     }
     for (const ProgramCopy& copy : program_.copies) {
       const bool given = copy.value < inputs.size();
@@ -101,15 +124,29 @@ class CpuExecutable : public Executable {
 
   void set_profiling(bool on) override {
     profiling_ = on;
-    times_.clear();
+    if (!on || !times_.empty()) return;
     for (const ProgramCall& call : program_.calls) {
       const ProgramKernel& kernel = program_.kernels[call.kernel];
-      times_.push_back({kernel_title(*kernel.body), kernel.schedule, 0, 0});
+      times_.push_back({kernel_title(*kernel.body), kernel.schedule});
     }
+    note_work();
   }
   std::span<const CallTime> profile() const override { return times_; }
 
  private:
+  void note_work() {
+    std::vector<Work> works;
+    for (const ProgramKernel& kernel : program_.kernels) works.push_back(work_of(*kernel.body, dims_));
+    for (size_t k = 0; k < times_.size(); ++k) times_[k].work = works[program_.calls[k].kernel];
+  }
+  // A call begins when the one before it ends: what is between them is part of it, so that times add up to the run's.
+  static double end_call(CallTime& time, double began) {
+    const double now = seconds_now();
+    time.start = began;
+    time.seconds = now - began;
+    return now;
+  }
+
   // Sizes of a call; bytes of its scratch.
   Expected<int64_t> bind_sizes(size_t k, const DimValues& named) {
     const ProgramCall& call = program_.calls[k];
@@ -123,6 +160,9 @@ class CpuExecutable : public Executable {
     for (size_t s = 0; s < kernel.text.steps.size(); ++s) {
       const KernelStep& step = kernel.text.steps[s];
       bound.steps.push_back({functions_[call.kernel][s], LUMEN_TRY(evaluate(step.rows, renamed)), step.grain});
+      if (!step.product) continue;
+      bound.steps.back().product = LUMEN_TRY(matrices_->prepare(*step.product, renamed));
+      bound.steps.back().rows = bound.steps.back().product->units();
     }
     double work = 0;
     for (const uint32_t value : call.operands) work += static_cast<double>(bytes_[value]);
@@ -164,11 +204,13 @@ class CpuExecutable : public Executable {
     const Bound& bound = calls_[k];
     int64_t fault = 0;
     for (const Step& step : bound.steps) {
+      std::optional<MatrixLibrary::OneThread> one_thread;
+      if (step.product != nullptr) one_thread.emplace(*matrices_);
       if (!bound.parallel) {
-        fault = std::max(fault, step.function(bound.in.data(), bound.out.data(), bound.dims.data(), 0, step.rows));
+        fault = std::max(fault, bound.run(step, 0, step.rows));
         continue;
       }
-      fault = std::max(fault, run_in_parallel(bound, step));
+      fault = std::max(fault, run_in_parallel(bound, step, profiling_ ? &times_[k].shares : nullptr));
     }
     const ProgramKernel& kernel = program_.kernels[program_.calls[k].kernel];
     if (bound.steps.empty()) {
@@ -193,14 +235,20 @@ class CpuExecutable : public Executable {
     return again.ok() ? error(what) : std::move(again).take_diag();
   }
 
-  int64_t run_in_parallel(const Bound& bound, const Step& step) {
+  int64_t run_in_parallel(const Bound& bound, const Step& step, std::vector<ShareTime>* times) {
     std::atomic<int64_t> fault = 0;
     const int64_t pieces = (step.rows + step.grain - 1) / step.grain;
     const int64_t shares = std::min<int64_t>(pool_->threads(), pieces);
+    const size_t before = times == nullptr ? 0 : times->size();
+    if (times != nullptr) times->resize(before + static_cast<size_t>(shares));
     pool_->run(shares, [&](int64_t share, int) {
       const int64_t begin = share * pieces / shares * step.grain;
       const int64_t end = std::min(step.rows, (share + 1) * pieces / shares * step.grain);
-      const int64_t found = step.function(bound.in.data(), bound.out.data(), bound.dims.data(), begin, end);
+      const double start = times == nullptr ? 0 : seconds_now();
+      const int64_t found = bound.run(step, begin, end);
+      if (times != nullptr) {
+        (*times)[before + static_cast<size_t>(share)] = {std::this_thread::get_id(), start, seconds_now() - start};
+      }
       if (found == 0) return;
       int64_t known = fault.load();
       while (known < found && !fault.compare_exchange_weak(known, found)) {
@@ -211,11 +259,13 @@ class CpuExecutable : public Executable {
 
   Program program_;
   std::shared_ptr<ThreadPool> pool_;
-  std::shared_ptr<Library> library_;
-  std::vector<std::vector<Function*>> functions_;  // by kernel, by step
+  std::shared_ptr<const MatrixLibrary> matrices_;
+  std::shared_ptr<const Code> code_;
+  std::vector<std::vector<Function*>> functions_;  // by kernel, by step; null for a library's
 
   bool profiling_ = false;
   std::vector<CallTime> times_;  // by call
+  DimValues dims_;               // of the last prepare
   std::vector<int64_t> bytes_;   // by value
   std::vector<Bound> calls_;
   std::vector<Place> input_places_, output_reads_, output_places_;
@@ -235,13 +285,8 @@ std::shared_ptr<ThreadPool> shared_pool() {
 
 Expected<std::vector<Binary>> build(std::vector<Program> programs, const Compiler& compiler,
                                     const std::vector<std::string>& flags) {
-  std::map<std::string, std::string> texts;  // by name
-  for (const Program& program : programs) {
-    for (const ProgramKernel& kernel : program.kernels) {
-      if (!kernel.text.steps.empty()) texts.emplace(kernel.text.steps[0].name, kernel.text.text);
-    }
-  }
-  std::shared_ptr<Library> library;
+  const std::map<std::string, std::string> texts = kernel_texts(programs);
+  std::shared_ptr<const Code> code;
   if (!texts.empty()) {
     std::vector<Source> sources;
     for (const auto& [name, text] : texts) sources.push_back({name, text});
@@ -249,17 +294,27 @@ Expected<std::vector<Binary>> build(std::vector<Program> programs, const Compile
     options.prelude = kernel_prelude(Syntax::c);
     options.flags = kernel_c_flags();
     options.flags.insert(options.flags.end(), flags.begin(), flags.end());
-    library = LUMEN_TRY(compiler.compile(sources, options));
+    code = std::make_shared<CpuCode>(LUMEN_TRY(compiler.compile(sources, options)));
   }
   std::vector<Binary> binaries;
-  for (Program& program : programs) binaries.push_back({std::move(program), library, compiler.target()});
+  for (Program& program : programs) binaries.push_back({std::move(program), code});
   return binaries;
 }
 
-Expected<std::unique_ptr<Executable>> make_executable(Binary binary, std::shared_ptr<ThreadPool> pool) {
-  auto executable = std::make_unique<CpuExecutable>(std::move(binary.program), std::move(pool));
-  LUMEN_TRY(executable->load(std::move(binary.library)));
+Expected<std::unique_ptr<Executable>> make_executable(Binary binary, std::shared_ptr<ThreadPool> pool,
+                                                      std::shared_ptr<const MatrixLibrary> matrices) {
+  auto executable = std::make_unique<CpuExecutable>(std::move(binary.program), std::move(pool), std::move(matrices));
+  LUMEN_TRY(executable->load(std::move(binary.code)));
   return std::unique_ptr<Executable>(std::move(executable));
+}
+
+Expected<std::unique_ptr<Executable>> make_executable(Binary binary) {
+  // A program that does without the library does not load it.
+  bool multiplies = false;
+  for (const ProgramKernel& kernel : binary.program.kernels) {
+    for (const KernelStep& step : kernel.text.steps) multiplies |= step.product.has_value();
+  }
+  return make_executable(std::move(binary), shared_pool(), multiplies ? MatrixLibrary::from_flags() : nullptr);
 }
 
 }  // namespace lumen::cpu

@@ -6,20 +6,23 @@
 #include <vector>
 
 #include "lumen/backend/cpu/compiler.h"
+#include "lumen/backend/cpu/matrix_library.h"
 #include "lumen/backend/cpu/thread_pool.h"
-#include "lumen/backend/executable.h"
-#include "lumen/backend/program.h"
+#include "lumen/backend/device.h"
 
 namespace lumen::cpu {
 
 // The pool that programs share unless they are given another; it lives while one of them does.
 std::shared_ptr<ThreadPool> shared_pool();
 
-// A program and the code of its kernels.
-struct Binary {
-  Program program;
-  std::shared_ptr<Library> library;  // null when there is no code
-  CpuFeatures target;                // what the code may use
+class CpuCode : public Code {
+ public:
+  explicit CpuCode(std::shared_ptr<Library> library) : library_(std::move(library)) {}
+  const std::string& object() const override { return library_->object(); }
+  const Library& library() const { return *library_; }
+
+ private:
+  std::shared_ptr<Library> library_;
 };
 
 // The kernels of all programs are compiled together; steps of the same name are the same code. `flags` come after the
@@ -27,6 +30,10 @@ struct Binary {
 Expected<std::vector<Binary>> build(std::vector<Program> programs, const Compiler& compiler,
                                     const std::vector<std::string>& flags = {});
 
-Expected<std::unique_ptr<Executable>> make_executable(Binary binary, std::shared_ptr<ThreadPool> pool = shared_pool());
+// `matrices` is for programs that need it; an error where it is missed.
+Expected<std::unique_ptr<Executable>> make_executable(Binary binary, std::shared_ptr<ThreadPool> pool,
+                                                      std::shared_ptr<const MatrixLibrary> matrices);
+// With the pool and the library of the process.
+Expected<std::unique_ptr<Executable>> make_executable(Binary binary);
 
 }  // namespace lumen::cpu

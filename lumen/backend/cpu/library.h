@@ -12,6 +12,8 @@ class Library {
  public:
   // Its symbols are its own (RTLD_LOCAL) and all that it needs is found now (RTLD_NOW). The file may go afterwards.
   static Expected<std::shared_ptr<Library>> open(const std::string& path);
+  // The same where the bytes of the library are known, and others follow them in the file.
+  static Expected<std::shared_ptr<Library>> open(const std::string& path, std::string object);
   // From the bytes of such a file.
   static Expected<std::shared_ptr<Library>> load(std::string object);
   ~Library();
@@ -25,7 +27,6 @@ class Library {
 
  private:
   Library(void* handle, std::string object) : handle_(handle), object_(std::move(object)) {}
-  static Expected<std::shared_ptr<Library>> open(const std::string& path, std::string object);
   void* handle_;
   std::string object_;
 };

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "lumen/backend/cpu/work_dir.h"
 #include "lumen/base/flags.h"
 #include "lumen/base/hash.h"
 #include "lumen/base/log.h"
@@ -115,6 +116,13 @@ std::shared_ptr<ObjectCache> ObjectCache::from_flags() {
 }
 
 std::string ObjectCache::file_of(const CacheKey& key) const { return folder_ + "/" + key.hex() + std::string(kSuffix); }
+
+Expected<std::string> ObjectCache::read(const std::string& file) {
+  std::string bytes = LUMEN_TRY(read_file(file));
+  if (bytes.size() < kTrailerBytes) return error(file + " is cut off");
+  bytes.resize(bytes.size() - kTrailerBytes);
+  return bytes;
+}
 
 std::optional<std::string> ObjectCache::find(const CacheKey& key) {
   if (folder_.empty()) return {};

@@ -17,6 +17,8 @@
 #include <string>
 #include <string_view>
 
+#include "lumen/base/expected.h"
+
 namespace lumen::cpu {
 
 // 128 bits over everything that an object depends on.
@@ -36,6 +38,8 @@ class ObjectCache {
 
   // The file of this object, checked and marked as used now; nothing when there is none.
   std::optional<std::string> find(const CacheKey& key);
+  // The object in such a file.
+  static Expected<std::string> read(const std::string& file);
   // Keeps `object` and returns its file; nothing when it cannot be kept. May remove what was not used for longest.
   std::optional<std::string> store(const CacheKey& key, std::string_view object);
   // Forgets an entry that turned out to be of no use.

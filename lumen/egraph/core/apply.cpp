@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "lumen/egraph/core/many_rows.h"
+#include "lumen/egraph/core/rows_in_order.h"
 
 namespace lumen::egraph {
 
@@ -22,7 +23,7 @@ class WriteContext final : public PrimitiveContext {
     std::vector<Value> key(args.begin(), args.end());
     const TableDecl& decl = state_.tables[table].decl;
     state_.canonicalize(decl, key.data());
-    const uint64_t h = Table::hash(key.data(), static_cast<uint32_t>(key.size()));
+    const uint32_t h = Table::hash(key.data(), static_cast<uint32_t>(key.size()));
     if (decl.constructor || decl.relation) return state_.make(table, key.data(), h);
     const Row r = state_.tables[table].find(key.data(), h);
     if (r == kNone) return std::nullopt;
@@ -53,29 +54,6 @@ class WriteContext final : public PrimitiveContext {
 
 }  // namespace
 
-Head::Head(uint32_t given, uint32_t variables, std::span<const Action> actions) : registers(variables) {
-  std::vector<bool> used(variables, false);
-  for (const Action& action : actions) {
-    Step& step = steps.emplace_back(Step{action.kind, action.target, {}, action.result.index, &action.message});
-    for (const Slot& slot : action.args) {
-      step.args.push_back(register_of(slot));
-      if (slot.is_variable()) used[slot.index] = true;
-    }
-  }
-  for (uint32_t v = 0; v < given; ++v) {
-    if (used[v]) inputs.push_back(v);
-  }
-}
-
-uint32_t Head::register_of(const Slot& slot) {
-  if (slot.is_variable()) return slot.index;
-  for (const Constant& constant : constants) {
-    if (constant.slot == slot) return constant.reg;
-  }
-  constants.push_back({registers, slot});
-  return registers++;
-}
-
 Applier::Applier(EGraph::State& state, const Head& head, RuleId rule, size_t most)
     : state_(state),
       head_(head),
@@ -92,9 +70,9 @@ Applier::Applier(EGraph::State& state, const Head& head, RuleId rule, size_t mos
     }
     std::fill_n(lane(constant.reg), stride_, value);
   }
-  size_t widest = 1;
-  for (const Head::Step& step : head.steps) widest = std::max(widest, step.args.size());
-  keys_.resize(widest * stride_);
+  for (const Head::Step& step : head.steps) widest_ = std::max(widest_, step.args.size());
+  keys_.resize(2 * widest_ * stride_);
+  classes_.resize(2 * stride_);
   width_ = head.inputs.size();
   if (state.trace == nullptr || rule == kNone) return;
   const std::vector<Atom>& atoms = state.rules[rule]->rule.query.atoms;
@@ -105,28 +83,86 @@ Applier::Applier(EGraph::State& state, const Head& head, RuleId rule, size_t mos
   }
 }
 
-template <class Work>
-void Applier::in_batches(size_t count, const Work& work) {
-  if (state_.workers == nullptr || count < kManyMatches) return work(size_t{0}, count);
-  const size_t batches = (count + kBatch - 1) / kBatch;
-  state_.workers->run(batches, [&](size_t b) { work(b * kBatch, std::min(count, (b + 1) * kBatch)); });
+bool Applier::apply(MatchLists matches, size_t count) {
+  for (first_ = 0; first_ < count; first_ += stride_) {
+    const size_t block = std::min(stride_, count - first_);
+    const bool together = state_.workers != nullptr && state_.trace == nullptr && block >= kManyMatches;
+    if (!(together ? run_together(matches, block) : run_alone(matches, block))) return false;
+  }
+  return true;
 }
 
-bool Applier::apply(std::span<const Value> matches, size_t count) {
-  for (size_t first = 0; first < count; first += stride_) {
-    const size_t block = std::min(stride_, count - first);
-    in_batches(block, [&](size_t begin, size_t end) {
-      for (size_t k = 0; k < head_.inputs.size(); ++k) {
-        Value* to = lane(head_.inputs[k]);
-        const Value* from = matches.data() + first * width_ + k;
-        for (size_t i = begin; i < end; ++i) to[i] = from[i * width_];
-      }
-    });
-    if (!atom_of_.empty()) begin_trace(matches.subspan(first * width_, block * width_), block);
-    for (const Head::Step& step : head_.steps) {
-      if (!run(step, block)) return false;
+bool Applier::run_alone(MatchLists matches, size_t count) {
+  gather(matches, 0, count);
+  if (!atom_of_.empty()) begin_trace(matches, count);
+  return std::all_of(head_.steps.begin(), head_.steps.end(), [&](const Head::Step& step) { return run(step, count); });
+}
+
+template <class Each>
+void Applier::for_matches(MatchLists matches, size_t begin, size_t end, const Each& each) const {
+  size_t start = 0;  // of the list
+  for (const std::span<const Value> list : matches) {
+    const size_t stop = width_ == 0 ? first_ + end : start + list.size() / width_;
+    const Value* values = list.data();
+    for (size_t i = std::max(first_ + begin, start); i < std::min(first_ + end, stop); ++i) {
+      each(values + (i - start) * width_, i - first_);
+    }
+    start = stop;
+  }
+}
+
+// The inputs of the matches [begin, end) to the registers.
+void Applier::gather(MatchLists matches, size_t begin, size_t end) {
+  for (size_t k = 0; k < head_.inputs.size(); ++k) {
+    Value* to = lane(head_.inputs[k]);
+    for_matches(matches, begin, end, [&](const Value* values, size_t i) { to[i] = values[k]; });
+  }
+}
+
+// By all threads. What one step leaves to do for a range of the block and what the next one needs of it is one stage.
+bool Applier::run_together(MatchLists matches, size_t count) {
+  const Division division(*state_.workers, count);
+  bool gathered = false;
+  std::unique_ptr<MakeMany> made;  // to be finished
+  const auto stage = [&](const auto& work) {
+    division.run(
+        *state_.workers,
+        [&](size_t range) {
+          if (!gathered) gather(matches, division.begin(range), division.begin(range + 1));
+          if (made != nullptr) made->finish(range);
+          work(range, division.begin(range), division.begin(range + 1));
+        },
+        [&](size_t part) {
+          if (made != nullptr) made->settle(part);
+        });
+    gathered = true;
+    made.reset();
+  };
+  bool second = false;  // of the two places for keys and classes
+  for (const Head::Step& step : head_.steps) {
+    if (step.kind == Action::Kind::make) {
+      second = !second;
+      Value* keys = keys_.data() + (second ? widest_ * stride_ : 0);
+      Value* classes = classes_.data() + (second ? stride_ : 0);
+      stage([&](size_t, size_t begin, size_t end) { make_keys(step, begin, end, keys, classes); });
+      const MakeMany::Given given{keys, hashes_.data(), step.joins != kNone ? classes : nullptr};
+      made = std::make_unique<MakeMany>(state_, step.target, division, given, lane(step.result));
+      count_made(step, made->made());
+    } else if (step.kind == Action::Kind::unite) {
+      UniteMany unite(state_, step.target, division.ranges);
+      const Value* a = lane(step.args[0]);
+      const Value* b = lane(step.args[1]);
+      stage([&](size_t range, size_t begin, size_t end) {
+        for (size_t i = begin; i < end; ++i) unite.unite(range, a[i], b[i]);
+        unite.end_range(range);
+      });
+      counts.unions += unite.end();
+    } else {
+      if (made != nullptr || !gathered) stage([](size_t, size_t, size_t) {});
+      if (!run(step, count)) return false;
     }
   }
+  if (made != nullptr) stage([](size_t, size_t, size_t) {});
   return true;
 }
 
@@ -154,54 +190,63 @@ bool Applier::run(const Head::Step& step, size_t count) {
   return true;
 }
 
-// Canonical arguments and their hashes, for matches [begin, end) of the block.
-void Applier::make_keys(const Head::Step& step, size_t begin, size_t end) {
+// Canonical arguments and their hashes, and the classes to join, for matches [begin, end) of the block.
+void Applier::make_keys(const Head::Step& step, size_t begin, size_t end, Value* keys, Value* classes) {
   const Table& table = state_.tables[step.target];
-  const uint32_t params = table.params;
-  for (uint32_t p = 0; p < params; ++p) {
-    const Value* from = lane(step.args[p]);
-    Value* to = keys_.data() + p;
-    const SortId sort = table.decl.params[p];
-    if (!state_.holds_ids(sort)) {
-      for (size_t i = begin; i < end; ++i) to[i * params] = from[i];
-    } else {
-      for (size_t i = begin; i < end; ++i) to[i * params] = state_.root_of(sort, from[i]);
-    }
+  if (step.joins != kNone) {
+    const Value* from = lane(step.joins);
+    const UnionFind& ids = state_.ids[table.decl.result];
+    for (size_t i = begin; i < end; ++i) classes[i] = ids.find(from[i]);
   }
-  for (size_t i = begin; i < end; ++i) hashes_[i] = Table::hash(keys_.data() + i * params, params);
+  with_count(table.params, [&](auto params) {
+    for (uint32_t p = 0; p < params; ++p) {
+      const Value* from = lane(step.args[p]);
+      Value* to = keys + p;
+      const SortId sort = table.decl.params[p];
+      if (!state_.holds_ids(sort)) {
+        for (size_t i = begin; i < end; ++i) to[i * params] = from[i];
+      } else {
+        const UnionFind& ids = state_.ids[sort];
+        const Value known = static_cast<Value>(ids.size());  // a container may have been made just now
+        for (size_t i = begin; i < end; ++i) to[i * params] = from[i] < known ? ids.find(from[i]) : from[i];
+      }
+    }
+    for (size_t i = begin; i < end; ++i) hashes_[i] = Table::hash(keys + i * params, params);
+  });
 }
 
 void Applier::make(const Head::Step& step, size_t count) {
-  const Table& table = state_.tables[step.target];
   Value* result = lane(step.result);
-  if (state_.workers != nullptr && state_.trace == nullptr && count >= kManyMatches) {
-    in_batches(count, [&](size_t begin, size_t end) { make_keys(step, begin, end); });
-    counts.rows += make_many(state_, step.target, keys_.data(), {hashes_.data(), count}, result);
-    return;
-  }
-  const uint32_t params = table.params;
-  const Row before = table.rows();
+  const uint32_t params = state_.tables[step.target].params;
   for (size_t begin = 0; begin < count; begin += kBatch) {
     const size_t end = std::min(count, begin + kBatch);
-    make_keys(step, begin, end);
-    for (size_t i = begin; i < end; ++i) table.prefetch(hashes_[i]);
-    for (size_t i = begin; i < end; ++i) table.prefetch_row(hashes_[i]);
-    for (size_t i = begin; i < end; ++i) {
-      const Row rows = table.rows();
-      const Value* key = keys_.data() + i * params;
-      result[i] = state_.make(step.target, key, hashes_[i]);
-      if (state_.trace != nullptr) result[i] = trace_made(step, {key, params}, result[i], i, table.rows() != rows);
+    make_keys(step, begin, end, keys_.data(), classes_.data());
+    if (state_.trace != nullptr) {
+      for (size_t i = begin; i < end; ++i) result[i] = make_traced(step, {keys_.data() + i * params, params}, i);
+    } else {
+      const Value* classes = step.joins != kNone ? classes_.data() + begin : nullptr;
+      count_made(step, make_in_order(state_, step.target, keys_.data() + begin * params,
+                                     {hashes_.data() + begin, end - begin}, classes, result + begin));
     }
   }
-  counts.rows += table.rows() - before;
 }
 
-// Notes a term that was made; the id that stands for this very term in the trace.
-Value Applier::trace_made(const Head::Step& step, std::span<const Value> args, Value id, size_t lane, bool fresh) {
-  const TableDecl& decl = state_.tables[step.target].decl;
-  if (!decl.constructor) return id;
-  if (!fresh) return state_.trace->row_id(step.target, state_.tables[step.target].find(args.data()));
-  state_.trace->add_origin(decl.result, id, step.target, args, reason(lane));
+// A new term that joins a class counts as one that was united with it.
+void Applier::count_made(const Head::Step& step, size_t made) {
+  counts.rows += made;
+  if (step.joins != kNone) counts.unions += made;
+}
+
+// Makes a term and notes it; the id that stands for this very term in the trace.
+Value Applier::make_traced(const Head::Step& step, std::span<const Value> args, size_t lane) {
+  const Table& table = state_.tables[step.target];
+  const Row before = table.rows();
+  const Value id = state_.make(step.target, args.data(), hashes_[lane]);
+  const bool fresh = table.rows() != before;
+  counts.rows += static_cast<uint64_t>(fresh);
+  if (!table.decl.constructor) return id;
+  if (!fresh) return state_.trace->row_id(step.target, table.find(args.data()));
+  state_.trace->add_origin(table.decl.result, id, step.target, args, reason(lane));
   return id;
 }
 
@@ -242,15 +287,12 @@ bool Applier::call(const Head::Step& step, size_t count) {
 void Applier::unite(const Head::Step& step, size_t count) {
   const Value* a = lane(step.args[0]);
   const Value* b = lane(step.args[1]);
-  if (state_.workers != nullptr && state_.trace == nullptr && count >= kManyMatches) {
-    counts.unions += unite_many(state_, step.target, {a, count}, {b, count});
+  if (state_.trace == nullptr) {
+    counts.unions += unite_in_order(state_, step.target, {a, count}, {b, count});
     return;
   }
   for (size_t i = 0; i < count; ++i) {
-    const bool merged = state_.trace == nullptr
-                            ? state_.unite(step.target, a[i], b[i], {})
-                            : state_.unite(step.target, traced(step.args[0], i), traced(step.args[1], i), reason(i));
-    if (merged) ++counts.unions;
+    if (state_.unite(step.target, traced(step.args[0], i), traced(step.args[1], i), reason(i))) ++counts.unions;
   }
 }
 
@@ -265,18 +307,17 @@ void Applier::stage(const Head::Step& step, size_t count) {
   }
 }
 
-void Applier::begin_trace(std::span<const Value> matches, size_t count) {
+void Applier::begin_trace(MatchLists matches, size_t count) {
   Trace& trace = *state_.trace;
   const std::vector<Atom>& atoms = state_.rules[rule_]->rule.query.atoms;
   first_firing_ = static_cast<uint32_t>(trace.firings.size());
-  for (size_t i = 0; i < count; ++i) {
+  for_matches(matches, 0, count, [&](const Value* values, size_t) {
     const uint32_t start = static_cast<uint32_t>(trace.firing_values.size());
     trace.firings.push_back({rule_, start, static_cast<uint32_t>(atoms.size())});
     for (size_t a = 0; a < atoms.size(); ++a) {
-      const Row row = matches[i * width_ + head_.inputs.size() + a];
-      trace.firing_values.push_back(trace.row_id(atoms[a].table, row));
+      trace.firing_values.push_back(trace.row_id(atoms[a].table, values[head_.inputs.size() + a]));
     }
-  }
+  });
 }
 
 Reason Applier::reason(size_t lane) const {

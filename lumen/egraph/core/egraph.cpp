@@ -82,7 +82,8 @@ void EGraph::State::catch_up_indexes() {
   for (TableId t = 0; t < tables.size(); ++t) {
     tables[t].for_each_index([&](uint64_t columns, Index& index) {
       index.settled = true;
-      if (index.reach == tables[t].rows()) return;
+      if (index.reach == tables[t].rows() || !index.used()) return;
+      index.set_used(false);
       behind.push_back({t, columns, tables[t].rows() - index.reach});
       rows += behind.back().rows;
     });

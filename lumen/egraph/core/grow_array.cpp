@@ -14,7 +14,7 @@ constexpr size_t kLine = 64;
 constexpr size_t kMapped = size_t{256} << 10;  // blocks from this size on are mappings
 constexpr size_t kRoom = 4;                    // addresses reserved, as a multiple of what is needed
 constexpr size_t kHuge = size_t{2} << 20;
-constexpr size_t kHugeFrom = 4 * kHuge;  // ready bytes from which on huge pages are used: half of one is little then
+constexpr size_t kHugeFrom = kHuge;  // ready bytes from which on huge pages are used
 
 size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 

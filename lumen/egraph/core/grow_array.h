@@ -51,10 +51,14 @@ class GrowArray {
   const T& operator[](size_t i) const { return data()[i]; }
 
   void push_back(T value) { *append(1) = value; }
-  // Room for `count` more at the end; returns where they start.
-  T* append(size_t count) {
+  // Memory for `count` more at the end, which are not there yet; returns where they would start.
+  T* room(size_t count) {
     if ((size_ + count) * sizeof(T) > block_.ready) block_.grow((size_ + count) * sizeof(T), size_ * sizeof(T));
-    T* at = data() + size_;
+    return data() + size_;
+  }
+  // `count` more at the end, not initialised; returns where they start.
+  T* append(size_t count) {
+    T* at = room(count);
     size_ += count;
     return at;
   }

@@ -17,6 +17,9 @@ struct Head {
     std::vector<uint32_t> args;
     uint32_t result;
     const std::string* message;
+    // Of a make whose term is united with this register later: a new term belongs to that class from the start, which
+    // saves an id, a merge and a row to rebuild.
+    uint32_t joins = kNone;
   };
   // `given` variables are inputs; only those that the actions use are `inputs`.
   Head(uint32_t given, uint32_t variables, std::span<const Action> actions);
@@ -30,6 +33,9 @@ struct Head {
   std::vector<Constant> constants;
   uint32_t registers;
   uint32_t register_of(const Slot& slot);
+
+ private:
+  void find_joins();
 };
 
 }  // namespace lumen::egraph

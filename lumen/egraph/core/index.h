@@ -2,6 +2,7 @@
 // dead rows stay listed until the table is compacted.
 #pragma once
 
+#include <atomic>
 #include <span>
 #include <vector>
 
@@ -36,6 +37,11 @@ class Index {
   bool settled = false;
   // How far in the table this index reaches.
   Row reach = 0;
+  // Whether a search used it; several may note it at once. Those that none used are not brought up to date.
+  bool used() const { return used_by_search_.load(std::memory_order_relaxed); }
+  void set_used(bool used) const {
+    if (this->used() != used) used_by_search_.store(used, std::memory_order_relaxed);
+  }
 
   // Before rows are added: the table has `rows`, values lie in [0, range) (0: anywhere). Decides between an array by
   // value and a hash table.
@@ -63,6 +69,7 @@ class Index {
   void grow_hash();
   uint32_t take_postings(uint32_t room_log2);
 
+  mutable std::atomic<bool> used_by_search_ = true;
   bool dense_ = false;
   uint32_t mask_ = 0;          // hash form: capacity - 1
   uint32_t used_ = 0;          // values that occur

@@ -1,26 +1,63 @@
-// Many rows of a table at once, by one or several threads with the same outcome: each thread owns a part of the
-// table's slots; rows that are new are numbered afterwards in the order given.
+// Many rows of a table at once by several threads, with the outcome that rows_in_order.h has by one: see entry.h.
 #pragma once
 
 #include <cstdint>
 #include <span>
 
+#include "lumen/egraph/core/entry.h"
 #include "lumen/egraph/core/state.h"
 
 namespace lumen::egraph {
 
-// results[i] = table(keys[i * params ...]), canonical keys with their hashes, as State::make one after the other would
-// make them. Returns the number of new rows.
-size_t make_many(EGraph::State& state, TableId table, const Value* keys, std::span<const uint64_t> hashes,
-                 Value* results);
+// Below this many keys the threads cost more than they bring.
+inline constexpr size_t kManyKeys = 2048;
 
-// Brings live rows, each given once, to their canonical forms: arguments keys[i * params ...] with their hashes, and
-// results[i]. Where two rows have the same form one remains and the results are united. For tables where that is all a
-// merge does and no row is subsumed, and not when tracing.
+// What make_in_order does, in stages.
+class MakeMany {
+ public:
+  struct Given {
+    const Value* keys;
+    const uint32_t* hashes;
+    const Value* classes;  // may be null
+  };
+  // Enters the keys.
+  MakeMany(EGraph::State& state, TableId table, const Division& division, const Given& given, Value* results);
+  size_t made() const { return entry_.numbered(); }
+  // In the next stage, for all ranges and all parts.
+  void finish(size_t range);
+  void settle(size_t part);
+
+ private:
+  template <class Count>
+  void finish(size_t range, Count params);
+  Value of_new(uint32_t i) const;
+
+  Entry entry_;
+  const Value* classes_;
+  Value first_id_ = 0;  // of new rows, when they have ids of their own
+  Value id_step_ = 0;
+  Value* rows_;
+  Value* results_;
+};
+
+// Merges classes, range by range in one stage.
+class UniteMany {
+ public:
+  UniteMany(EGraph::State& state, SortId sort, size_t ranges);
+  void unite(size_t range, Value a, Value b) { ids_.unite_shared(a, b, logs_[range]); }
+  // When all of a range are united.
+  void end_range(size_t range) { ids_.mark_displaced(logs_[range]); }
+  // When the stage is over, by one thread: how many were two classes.
+  size_t end();
+
+ private:
+  EGraph::State& state_;
+  UnionFind& ids_;
+  std::span<GrowArray<Value>> logs_;  // by range
+};
+
+// What replace_in_order does, the keys being there.
 void replace_many(EGraph::State& state, TableId table, std::span<const Row> rows, const Value* keys,
-                  std::span<const uint64_t> hashes, const Value* results);
-
-// Unites a[i] and b[i] by all threads; returns how many were two classes.
-size_t unite_many(EGraph::State& state, SortId sort, std::span<const Value> a, std::span<const Value> b);
+                  const uint32_t* hashes, const Value* results);
 
 }  // namespace lumen::egraph

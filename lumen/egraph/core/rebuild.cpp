@@ -14,6 +14,7 @@
 
 #include "lumen/egraph/core/apply.h"
 #include "lumen/egraph/core/many_rows.h"
+#include "lumen/egraph/core/rows_in_order.h"
 #include "lumen/egraph/core/stale_rows.h"
 #include "lumen/egraph/core/state.h"
 
@@ -102,7 +103,7 @@ void EGraph::State::erase_old_row(TableId table, const Value* args) {
 void EGraph::State::put(TableId table, const Value* args, Value value, bool subsumed) {
   Table& t = tables[table];
   value = find(t.decl.result, value);
-  const uint64_t h = Table::hash(args, t.params);
+  const uint32_t h = Table::hash(args, t.params);
   Row r = t.find(args, h);
   if (r == kNone) {
     r = t.append(args, value, h);
@@ -149,7 +150,7 @@ void EGraph::State::change_result(TableId table, Row r, Value value) {
 }
 
 // Kills row `r` and appends its new form.
-void EGraph::State::append_in_place_of(TableId table, Row r, const Value* args, Value value, uint64_t h) {
+void EGraph::State::append_in_place_of(TableId table, Row r, const Value* args, Value value, uint32_t h) {
   Table& t = tables[table];
   const bool subsumed = t.subsumed(r);
   t.kill(r);
@@ -165,7 +166,8 @@ std::optional<Value> EGraph::State::run_merge(TableId table, Value old_value, Va
   head.inputs = {0, 1};
   Applier applier(*this, head, kNone, 1);
   const std::array<Value, 2> given{old_value, new_value};
-  if (!applier.apply(given, 1)) return std::nullopt;
+  const std::span<const Value> match(given);
+  if (!applier.apply(std::span(&match, 1), 1)) return std::nullopt;
   return find(tables[table].decl.result, applier.value(result));
 }
 
@@ -255,21 +257,25 @@ void EGraph::State::rebuild_rows(TableId table, std::span<const Row> rows) {
   scratch_hashes.resize(rows.size());
   const size_t pieces = (rows.size() + kPiece - 1) / kPiece;
   const auto prepare = [&](size_t piece) {
-    for (size_t i = piece * kPiece; i < std::min(rows.size(), (piece + 1) * kPiece); ++i) {
-      const Value* row = t.row(rows[i]);
-      Value* key = scratch_keys.data() + i * params;
-      for (uint32_t p = 0; p < params; ++p) key[p] = root_of(t.decl.params[p], row[p]);
-      scratch_results[i] = root_of(t.decl.result, row[params]);
-      scratch_hashes[i] = Table::hash(key, params);
-    }
+    with_count(params, [&](auto count) {
+      for (size_t i = piece * kPiece; i < std::min(rows.size(), (piece + 1) * kPiece); ++i) {
+        const Value* row = t.row(rows[i]);
+        Value* key = scratch_keys.data() + i * count;
+        for (uint32_t p = 0; p < count; ++p) key[p] = root_of(t.decl.params[p], row[p]);
+        scratch_results[i] = root_of(t.decl.result, row[count]);
+        scratch_hashes[i] = Table::hash(key, count);
+      }
+    });
   };
-  if (workers != nullptr && pieces > 4) {
+  const bool together = workers != nullptr && rows.size() >= kManyKeys;
+  if (together) {
     workers->run(pieces, prepare);
   } else {
     for (size_t piece = 0; piece < pieces; ++piece) prepare(piece);
   }
   if (trace == nullptr && !t.any_subsumed() && (t.decl.constructor || t.decl.relation)) {
-    replace_many(*this, table, rows, scratch_keys.data(), scratch_hashes, scratch_results.data());
+    const auto replace = together ? replace_many : replace_in_order;
+    replace(*this, table, rows, scratch_keys.data(), scratch_hashes.data(), scratch_results.data());
     return;
   }
   for (size_t i = 0; i < rows.size(); ++i) {
@@ -278,7 +284,7 @@ void EGraph::State::rebuild_rows(TableId table, std::span<const Row> rows) {
   }
 }
 
-void EGraph::State::replace_row(TableId table, Row r, const Value* args, uint64_t h) {
+void EGraph::State::replace_row(TableId table, Row r, const Value* args, uint32_t h) {
   Table& t = tables[table];
   const Value result = find(t.decl.result, t.result(r));
   if (std::equal(args, args + t.params, t.row(r))) {

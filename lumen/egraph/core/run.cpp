@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lumen/egraph/core/apply.h"
+#include "lumen/egraph/core/growth.h"
 #include "lumen/egraph/core/search.h"
 #include "lumen/egraph/core/state.h"
 
@@ -15,6 +16,8 @@ namespace lumen::egraph {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+std::span<const Value> all_of(const GrowArray<Value>& values) { return {values.data(), values.size()}; }
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -43,7 +46,7 @@ class Iteration {
 
   // Searches one rule and applies what it finds, or gives the matches to `keep`. False: stop (a limit or a failure).
   bool run_rule(RuleId id, KeptMatches* keep);
-  bool apply(RuleId id, std::span<const Value> matches, size_t count);
+  bool apply(RuleId id, MatchLists matches, size_t count);
   // After the rebuild: an iteration that grew too much in small steps is blamed on the rule that made most rows.
   void check_limits() { within_limits(busiest_); }
   IterationReport report;
@@ -60,13 +63,13 @@ class Iteration {
   std::vector<Pass> passes(RuleId id, const SearchShared& shared);
   bool run_pass(RuleId id, const SearchShared& shared, const Pass& pass, KeptMatches* keep);
   bool run_serial(RuleId id, Search& search, size_t begin, size_t end, KeptMatches* keep);
-  bool run_parallel(RuleId id, const SearchShared& shared, const Search& first, KeptMatches* keep);
+  bool run_parallel(RuleId id, const SearchShared& shared, const Search& first, Growth& growth, KeptMatches* keep);
   bool try_one_pass(RuleId id, const SearchShared& shared, const std::vector<Pass>& passes, KeptMatches* keep,
                     bool& go_on);
   bool finish(RuleId id, Search& search, KeptMatches* keep);
-  bool take_batches(RuleId id, size_t width, GrowArray<Value>& matches, size_t found, GrowArray<Value>& waiting,
-                    KeptMatches* keep);
-  bool take(RuleId id, GrowArray<Value>& matches, size_t found, KeptMatches* keep);
+  bool take_wave(RuleId id, size_t width, std::span<const GrowArray<Value>> found_by_piece, size_t found,
+                 GrowArray<Value>& waiting, KeptMatches* keep);
+  bool take(RuleId id, MatchLists matches, size_t found, KeptMatches* keep);
   bool within_limits(RuleId id);
   bool stop(RuleId id, std::string what);
 
@@ -108,7 +111,7 @@ bool Iteration::within_limits(RuleId id) {
   return true;
 }
 
-bool Iteration::apply(RuleId id, std::span<const Value> matches, size_t count) {
+bool Iteration::apply(RuleId id, MatchLists matches, size_t count) {
   const Clock::time_point start = Clock::now();
   RuleState& rule = *s_.rules[id];
   // That of full blocks is large: it serves for all batches of the rule.
@@ -135,18 +138,19 @@ bool Iteration::apply(RuleId id, std::span<const Value> matches, size_t count) {
   return ok;
 }
 
-// `matches` were found: applies or keeps them, and leaves the vector empty.
-bool Iteration::take(RuleId id, GrowArray<Value>& matches, size_t found, KeptMatches* keep) {
+// `matches` were found: applies or keeps them.
+bool Iteration::take(RuleId id, MatchLists matches, size_t found, KeptMatches* keep) {
   s_.rules[id]->report.matches += found;
   report.matches += found;
-  bool go_on = true;
-  if (keep != nullptr) {
-    keep->add({matches.data(), matches.size()}, found == 0 ? 0 : matches.size() / found, found);
-  } else if (found > 0) {
-    go_on = apply(id, {matches.data(), matches.size()}, found);
+  if (keep == nullptr) return found == 0 || apply(id, matches, found);
+  size_t values = 0;
+  for (const std::span<const Value> list : matches) values += list.size();
+  const size_t width = found == 0 ? 0 : values / found;
+  if (width == 0) keep->add({}, 0, found);
+  for (const std::span<const Value> list : matches) {
+    if (!list.empty()) keep->add(list, width, list.size() / width);
   }
-  matches.resize(0);
-  return go_on;
+  return true;
 }
 
 bool Iteration::run_rule(RuleId id, KeptMatches* keep) {
@@ -233,13 +237,19 @@ bool Iteration::try_one_pass(RuleId id, const SearchShared& shared, const std::v
 }
 
 bool Iteration::run_pass(RuleId id, const SearchShared& shared, const Pass& pass, KeptMatches* keep) {
-  Search search(shared,
-                [&](GrowArray<Value>& matches) { return take(id, matches, matches.size() / shared.width(), keep); });
+  Growth growth(s_, s_.rules[id]->head);
+  Search search(shared, [&](GrowArray<Value>& matches) {
+    growth.expect(search.visited(), search.candidates());
+    const std::span<const Value> list = all_of(matches);
+    const bool go_on = take(id, {&list, 1}, list.size() / shared.width(), keep);
+    matches.resize(0);
+    return go_on;
+  });
   search.set_ranges(pass.ranges, false);
   search.set_deadline(deadline_);
   if (!search.start()) return true;
   if (options_.threads > 1 && search.candidates() > options_.parallel_from) {
-    return run_parallel(id, shared, search, keep);
+    return run_parallel(id, shared, search, growth, keep);
   }
   return run_serial(id, search, 0, search.candidates(), keep);
 }
@@ -253,12 +263,13 @@ bool Iteration::run_serial(RuleId id, Search& search, size_t begin, size_t end, 
 bool Iteration::finish(RuleId id, Search& search, KeptMatches* keep) {
   s_.rules[id]->report.joins += search.joins();
   if (search.timed_out) return stop(id, "seconds: used up");
-  const size_t width = search.width();
-  return take(id, search.matches, width == 0 ? search.found : search.matches.size() / width, keep);
+  const std::span<const Value> list = all_of(search.matches);
+  return take(id, {&list, 1}, search.width() == 0 ? search.found : list.size() / search.width(), keep);
 }
 
 // The pieces are parts of the candidates that `first` has chosen, of a size that keeps what a wave finds in the caches.
-bool Iteration::run_parallel(RuleId id, const SearchShared& shared, const Search& first, KeptMatches* keep) {
+bool Iteration::run_parallel(RuleId id, const SearchShared& shared, const Search& first, Growth& growth,
+                             KeptMatches* keep) {
   struct Piece {
     size_t begin = 0;
     size_t end = 0;
@@ -289,6 +300,7 @@ bool Iteration::run_parallel(RuleId id, const SearchShared& shared, const Search
       memory[i] = std::move(search.matches);
     });
     size_t values = 0;
+    size_t found = 0;
     for (size_t i = 0; i < pieces.size(); ++i) {
       Piece& piece = pieces[i];
       if (piece.timed_out) return stop(id, "seconds: used up");
@@ -301,26 +313,41 @@ bool Iteration::run_parallel(RuleId id, const SearchShared& shared, const Search
         memory[i] = std::move(search.matches);
       }
       values += memory[i].size();
-      if (!take_batches(id, shared.width(), memory[i], piece.found, waiting, keep)) return false;
+      found += piece.found;
     }
+    if (!take_wave(id, shared.width(), std::span(memory).first(pieces.size()), found, waiting, keep)) return false;
     const size_t each = values / (pieces.back().end - done) + 1;  // values by candidate
     done = pieces.back().end;
+    growth.expect(done, count);
     chunk = std::clamp<size_t>(kPieceValues / each, 1, kMostChunk);
   }
-  return take(id, waiting, shared.width() == 0 ? 0 : waiting.size() / shared.width(), keep);
+  const std::span<const Value> rest = all_of(waiting);
+  return take(id, {&rest, 1}, shared.width() == 0 ? 0 : rest.size() / shared.width(), keep);
 }
 
-// Takes matches in the batches that a serial search gives to its sink: results do not depend on pieces then.
-bool Iteration::take_batches(RuleId id, size_t width, GrowArray<Value>& matches, size_t found,
-                             GrowArray<Value>& waiting, KeptMatches* keep) {
-  if (keep != nullptr || width == 0) return take(id, matches, found, keep);
-  const size_t batch = (Search::kSinkValues + width - 1) / width;
-  for (size_t at = 0; at < matches.size();) {
-    const size_t some = std::min(batch * width - waiting.size(), matches.size() - at);
-    std::copy_n(matches.data() + at, some, waiting.append(some));
-    at += some;
-    if (waiting.size() == batch * width && !take(id, waiting, batch, keep)) return false;
+// Takes matches in the batches that a serial search gives to its sink: results do not depend on pieces then. What does
+// not fill a batch is left `waiting`, the last time's goes first.
+bool Iteration::take_wave(RuleId id, size_t width, std::span<const GrowArray<Value>> found_by_piece, size_t found,
+                          GrowArray<Value>& waiting, KeptMatches* keep) {
+  std::vector<std::span<const Value>> lists{all_of(waiting)};
+  for (const GrowArray<Value>& matches : found_by_piece) lists.push_back(all_of(matches));
+  if (keep != nullptr || width == 0) return take(id, lists, found, keep);
+  constexpr size_t kBatch = Search::kSinkMatches;
+  std::vector<std::span<const Value>> batch;
+  size_t room = kBatch * width;
+  for (std::span<const Value> list : lists) {
+    while (list.size() >= room) {
+      batch.push_back(list.first(room));
+      list = list.subspan(room);
+      room = kBatch * width;
+      if (!take(id, std::exchange(batch, {}), kBatch, keep)) return false;
+    }
+    batch.push_back(list);
+    room -= list.size();
   }
+  GrowArray<Value> rest;
+  for (const std::span<const Value> list : batch) std::copy(list.begin(), list.end(), rest.append(list.size()));
+  waiting = std::move(rest);
   return true;
 }
 
@@ -413,7 +440,7 @@ Expected<IterationReport> EGraph::run(std::span<const RuleId> rules, const RunOp
       if (!iteration.report.limit.empty() || !back_off->release(id)) continue;
       BackOff::RuleState& kept = back_off->state_of(id);
       const auto apply = [&](std::span<const Value> matches, size_t count) {
-        return iteration.apply(id, matches, count);
+        return iteration.apply(id, {&matches, 1}, count);
       };
       if (!kept.matches.for_each(Applier::kBlock, apply)) break;
       kept.matches.clear();

@@ -149,6 +149,7 @@ Search::Search(const SearchShared& shared, std::function<bool(GrowArray<Value>&)
     : shared_(shared),
       state_(shared.state),
       sink_(std::move(sink)),
+      sink_from_(sink_ && shared.width() > 0 ? kSinkMatches * shared.width() : ~size_t{0}),
       regs_(shared.plan.registers(), 0),
       rows_(shared.plan.atoms(), kNone),
       args_(16, 0),
@@ -190,7 +191,12 @@ bool Search::run(size_t begin, size_t end) {
   if (first_.step == nullptr) return !only_fresh_ ? emit() : true;
   const Step& step = *first_.step;
   const Node& next = shared_.plan.next(*shared_.plan.root(), step);
-  return join_all(first_, next, begin, end, false);
+  constexpr size_t kChunk = 1024;
+  for (size_t at = begin; at < end; at += kChunk) {
+    visited_ = std::min(end, at + kChunk);
+    if (!join_all(first_, next, at, visited_, false)) return false;
+  }
+  return true;
 }
 
 bool Search::visit(const Node& node, bool fresh) {
@@ -297,12 +303,13 @@ bool Search::candidates_of(const Step& step, Candidates& some) {
       first_at = i;
     }
   }
-  if (first == nullptr) {
-    if (step.bound.empty()) return true;
-    first_at = static_cast<uint32_t>(step.bound.size() - 1);
+  if (first == nullptr && step.bound.empty()) return true;
+  if (first == nullptr) first_at = static_cast<uint32_t>(step.bound.size() - 1);
+  if (first == nullptr || first->reach < (*shared_.limits)[step.table]) {
     first = make_index(step.table, step.bound[first_at].column);
     if (first == nullptr) return false;
   }
+  first->set_used(true);
   const std::span<const Row> some_rows = within(first->find(regs_[step.bound[first_at].reg]), range.begin, range.end);
   some.count = some_rows.size();
   some.rows = some_rows.data();
@@ -312,13 +319,14 @@ bool Search::candidates_of(const Step& step, Candidates& some) {
   // Many rows have this value, and usually do: an index over all bound columns pays.
   if (first->reach < kLargeBuckets * first->values()) return true;
   const Index* all = table.composite(step.bound_columns);
-  if (all == nullptr) {
+  if (all == nullptr || all->reach < (*shared_.limits)[step.table]) {
     if (context_->frozen) {
       needs_serial = true;
       return false;
     }
     all = &state_.tables[step.table].catch_up_composite(step.bound_columns, (*shared_.limits)[step.table]);
   }
+  all->set_used(true);
   for (size_t i = 0; i < step.bound.size(); ++i) args_[i] = regs_[step.bound[i].reg];
   const Value key = Table::composite_key({args_.data(), step.bound.size()});
   const std::span<const Row> rows = within(all->find(key), range.begin, range.end);
@@ -380,7 +388,7 @@ bool Search::emit() {
   for (const uint32_t reg : shared_.outputs) *to++ = regs_[reg];
   if (shared_.rows) std::copy(rows_.begin(), rows_.end(), to);
   if (stop_at_first) return false;
-  if (sink_ && matches.size() >= kSinkValues) return sink_(matches);
+  if (matches.size() >= sink_from_) return sink_(matches);
   return true;
 }
 

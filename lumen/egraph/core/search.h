@@ -40,9 +40,10 @@ struct SearchShared {
 
 class Search {
  public:
-  // Values kept before the sink is called.
-  static constexpr size_t kSinkValues = size_t{1} << 16;
+  // Matches kept before the sink is called.
+  static constexpr size_t kSinkMatches = 16384;
   // `sink` is called with the matches found whenever there are many, and may append to tables; empty: all are kept.
+  // So are matches without values, which are only counted.
   Search(const SearchShared& shared, std::function<bool(GrowArray<Value>&)> sink = {});
 
   // Only matches with at least one fresh row when `only_fresh`.
@@ -55,6 +56,7 @@ class Search {
   // Visits the candidates [begin, end) of the first join. False when the sink said to stop.
   bool run(size_t begin, size_t end);
   size_t candidates() const { return first_.count; }
+  size_t visited() const { return visited_; }  // of the candidates, about
   size_t width() const { return shared_.width(); }
   uint64_t joins() const { return joins_; }  // rows looked at
 
@@ -95,12 +97,14 @@ class Search {
   const SearchShared& shared_;
   EGraph::State& state_;
   std::function<bool(GrowArray<Value>&)> sink_;
+  size_t sink_from_;  // values
   std::vector<Value> regs_;
   std::vector<AtomRange> ranges_;
   std::vector<Row> rows_;  // by atom
   std::vector<Value> args_;
   bool only_fresh_ = false;
   Candidates first_;
+  size_t visited_ = 0;
   uint64_t joins_ = 0;
   uint64_t pause_at_ = 0x10000;  // joins after which to look at the clock and the budget
   uint64_t budget_ = ~uint64_t{0};

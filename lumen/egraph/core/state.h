@@ -45,19 +45,18 @@ struct Seen {
 // What one thread finds for keys that are entered into a table together; see many_rows.cpp.
 struct alignas(64) EntryPart {
   struct Found {
-    uint32_t key;
-    Row row;        // that has the key's arguments; beyond the table for a row that is being made
-    uint64_t data;  // the result of a row of the table, the slot of a new one
+    Row row;       // that has the key's arguments; beyond the table for one that is being made; kNone: not entered
+    Value result;  // of a row of the table
   };
   struct Fresh {
     uint64_t slot;
     uint32_t key;
   };
   GrowArray<uint32_t> keys;        // of this part
-  GrowArray<Found> found;          // of those that were entered
-  GrowArray<Fresh> fresh;          // of those in a fresh place
-  GrowArray<Value> rows;           // that are made, for a range of keys
+  GrowArray<Found> found;          // for each of them
+  GrowArray<Fresh> fresh;          // those in a fresh place
   std::vector<uint64_t> numbered;  // bits by key: it gets a new row at the end of the table
+  std::vector<uint32_t> starts;    // by range: its first of the keys
   size_t used = 0;                 // slots that were free before
 };
 
@@ -82,8 +81,9 @@ struct EGraph::State {
   GrowArray<Row> scratch_rows;       // rebuild_table
   std::vector<Value> scratch_keys;   // rebuild_rows
   std::vector<Value> scratch_results;
-  std::vector<uint64_t> scratch_hashes;
+  std::vector<uint32_t> scratch_hashes;
   std::vector<EntryPart> scratch_parts;
+  std::vector<GrowArray<Value>> scratch_logs;     // ids displaced by one range of a block
   std::vector<GrowArray<Value>> scratch_matches;  // of the pieces of a search by several threads
   std::string failure;                            // of an action or a merge: what stops the run
 
@@ -106,11 +106,11 @@ struct EGraph::State {
   size_t range_of(SortId sort) const { return holds_ids(sort) ? ids[sort].size() : 0; }
 
   // table(args), canonical arguments, made when missing.
-  Value make(TableId table, const Value* args, uint64_t h) {
+  Value make(TableId table, const Value* args, uint32_t h) {
     Table& t = tables[table];
     t.reserve(1);
     const Row next = t.rows();
-    const Table::Place place = t.place(args, h, next, next, nullptr);
+    const Table::Place place = t.place(args, h, next, next, nullptr, t.params);
     if (!place.fresh) return static_cast<Value>(place.data);
     Value* row = t.extend(1, place.was_free ? 1 : 0);
     for (uint32_t i = 0; i < t.params; ++i) row[i] = args[i];
@@ -125,7 +125,7 @@ struct EGraph::State {
 
   // Does what is pending, makes tables and containers congruent, and forgets the log of merges. Fails with `failure`.
   Expected<void> rebuild();
-  // Brings the indexes there are up to the last row; searches rely on it.
+  // Brings the indexes that searches used since the last time up to the last row.
   void catch_up_indexes();
   size_t bytes() const;
   uint64_t live_rows() const;
@@ -140,13 +140,13 @@ struct EGraph::State {
   void put(TableId table, const Value* args, Value value, bool subsumed);
   void merge_into(TableId table, Row r, Value value);
   void change_result(TableId table, Row r, Value value);
-  void append_in_place_of(TableId table, Row r, const Value* args, Value value, uint64_t h);
+  void append_in_place_of(TableId table, Row r, const Value* args, Value value, uint32_t h);
   std::optional<Value> run_merge(TableId table, Value old_value, Value new_value);
   void rebuild_containers();
   void rebuild_table(TableId table, std::span<const GrowArray<Value>> displaced);
   // Brings live rows, each given once, to their canonical form; together, so that their memory accesses overlap.
   void rebuild_rows(TableId table, std::span<const Row> rows);
-  void replace_row(TableId table, Row r, const Value* args, uint64_t h);
+  void replace_row(TableId table, Row r, const Value* args, uint32_t h);
 };
 
 }  // namespace lumen::egraph

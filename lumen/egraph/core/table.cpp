@@ -29,6 +29,7 @@ Table::Table(const Table& other)
     : decl(other.decl),
       params(other.params),
       rows_(other.rows_),
+      count_(other.count_),
       live_(other.live_),
       subsumed_(other.subsumed_),
       groups_(other.groups_),
@@ -42,10 +43,10 @@ void Table::set_subsumed(Row r) {
   subsumed_[r / 64] |= uint64_t{1} << (r % 64);
 }
 
-Row Table::append(const Value* args, Value result, uint64_t h) {
+Row Table::append(const Value* args, Value result, uint32_t h) {
   reserve(1);
   const Row r = rows();
-  const Place taken = place(args, h, r, r, nullptr);
+  const Place taken = place(args, h, r, r, nullptr, params);
   Value* at = extend(1, taken.was_free ? 1 : 0);
   std::copy_n(args, params, at);
   at[params] = result;
@@ -54,48 +55,53 @@ Row Table::append(const Value* args, Value result, uint64_t h) {
 
 void Table::reenter(Row r) {
   reserve(1);  // when the slots grow for it, `r` has its place already
-  if (place(row(r), hash(row(r), params), r, rows(), nullptr).was_free) ++used_;
+  if (place(row(r), hash(row(r), params), r, rows(), nullptr, params).was_free) ++used_;
 }
 
 void Table::grow_slots(uint64_t more, Workers* workers) {
-  set_room(live_ + more);
+  // Room for what is expected, within limits: it may be wrong.
+  const uint64_t rows_now = live_ + more;
+  set_room(std::clamp(expected_ * 2 / 5, rows_now, rows_now * 4));
   used_ = live_;
-  const auto mark_at = [&](Row r) { return mark_of(hash(row(r), params)); };
-  if (workers == nullptr || part_groups_ == groups_.size()) return enter_all(0, 1, mark_at);
-  // Every part is entered by one thread, which looks at all marks.
-  GrowArray<uint32_t> marks;
-  marks.resize(rows());
+  if (workers == nullptr || part_groups_ == groups_.size()) {
+    return with_count(params, [&](auto count) {
+      enter_all(0, 1, [&](Row r) { return hash(rows_.data() + size_t{r} * (count + 1), count); });
+    });
+  }
+  // Every part is entered by one thread, which looks at all hashes.
+  GrowArray<uint32_t> hashes;
+  hashes.resize(rows());
   constexpr size_t kPiece = 65536;
   workers->run((rows() + kPiece - 1) / kPiece, [&](size_t piece) {
     const size_t end = std::min<size_t>(rows(), (piece + 1) * kPiece);
-    for (size_t r = piece * kPiece; r < end; ++r) marks[r] = mark_at(static_cast<Row>(r));
+    for (size_t r = piece * kPiece; r < end; ++r) hashes[r] = hash(row(static_cast<Row>(r)), params);
   });
-  const size_t parts = std::min<size_t>(2 * std::bit_ceil(workers->threads()), kParts);
-  workers->run(parts, [&](size_t part) { enter_all(part, parts, [&](Row r) { return marks[r]; }); });
+  const size_t parts = std::min(std::bit_ceil(workers->threads()), size_t{kParts});
+  workers->run(parts, [&](size_t part) { enter_all(part, parts, [&](Row r) { return hashes[r]; }); });
 }
 
 // Enters the live rows of a part.
-template <class MarkAt>
-void Table::enter_all(size_t part, size_t parts, const MarkAt& mark_at) {
+template <class HashAt>
+void Table::enter_all(size_t part, size_t parts, const HashAt& hash_at) {
   constexpr Row kBatch = 32;
-  std::array<uint32_t, kBatch> marks;
+  std::array<uint32_t, kBatch> hashes;
   std::array<Row, kBatch> batch;
   const Row end = rows();
   for (Row r = 0; r < end;) {
     Row count = 0;
     for (; r < end && count < kBatch; ++r) {
-      marks[count] = mark_at(r);
+      hashes[count] = hash_at(r);
       batch[count] = r;
-      count += static_cast<Row>(part_of(marks[count], parts) == part);  // no branch: it is a coin toss
+      count += static_cast<Row>(Table::part(hashes[count], parts) == part);  // no branch: it is a coin toss
     }
-    for (Row i = 0; i < count; ++i) __builtin_prefetch(&groups_[group_of(marks[i])]);
+    for (Row i = 0; i < count; ++i) __builtin_prefetch(&groups_[group_of(hashes[i])]);
     for (Row i = 0; i < count; ++i) {
       if (dead(batch[i])) continue;
-      uint64_t at = group_of(marks[i]);
+      uint64_t at = group_of(hashes[i]);
       uint32_t free = matching(groups_[at], kFree);
       for (; free == 0; free = matching(groups_[at], kFree)) at = following(at);
       const uint32_t slot = lowest(free);
-      groups_[at].tags[slot] = tag_of(marks[i]);
+      groups_[at].tags[slot] = tag_of(hashes[i]);
       groups_[at].rows[slot] = batch[i];
     }
   }
@@ -156,6 +162,7 @@ void Table::compact(std::span<Row> moved) {
   }
   while (next < moved.size()) moved[next++] = to;
   rows_.resize(size_t{to} * columns());
+  count_ = to;
   drop_indexes();
   grow_slots(0, nullptr);
 }

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "lumen/egraph/core/grow_array.h"
@@ -20,6 +21,21 @@
 #include "lumen/egraph/core/workers.h"
 
 namespace lumen::egraph {
+
+// Calls work(count). The usual numbers of arguments are known when compiling: loops over them unroll.
+template <class Work>
+decltype(auto) with_count(uint32_t count, const Work& work) {
+  switch (count) {
+    case 1:
+      return work(std::integral_constant<uint32_t, 1>{});
+    case 2:
+      return work(std::integral_constant<uint32_t, 2>{});
+    case 3:
+      return work(std::integral_constant<uint32_t, 3>{});
+    default:
+      return work(count);
+  }
+}
 
 class Table {
  public:
@@ -33,7 +49,7 @@ class Table {
   TableDecl decl;
   const uint32_t params;  // columns but the last
 
-  Row rows() const { return static_cast<Row>(rows_.size() / columns()); }
+  Row rows() const { return count_; }
   Row live() const { return live_; }
   uint32_t columns() const { return params + 1; }
   Value* row(Row r) { return rows_.data() + size_t{r} * columns(); }
@@ -46,45 +62,48 @@ class Table {
 
   // ---- by arguments
 
-  bool same_args(const Value* a, const Value* b) const {
-    for (uint32_t i = 0; i < params; ++i) {
-      if (a[i] != b[i]) return false;
-    }
-    return true;
+  template <class Count>
+  static bool same_args(const Value* a, const Value* b, Count count) {
+    bool same = true;
+    for (uint32_t i = 0; i < count; ++i) same = same & (a[i] == b[i]);
+    return same;
   }
 
-  static uint64_t hash(const Value* args, uint32_t count) {
+  // `count` as with_count gives it, here and below.
+  template <class Count>
+  static uint32_t hash(const Value* args, Count given) {
+    const uint32_t count = static_cast<uint32_t>(given);
     uint64_t h = 0x2d358dccaa6c78a5u ^ count;
     uint32_t i = 0;
     for (; i + 1 < count; i += 2) h = fold(h ^ (args[i] | uint64_t{args[i + 1]} << 32), 0x8bb84b93962eacc9u);
     if (i < count) h = fold(h ^ args[i], 0x4b33a62ed433d4a3u);
-    return h;
+    return static_cast<uint32_t>(h >> 32);
   }
   // Always inline: gcc takes a function that only prefetches for one without effect and drops its calls.
-  [[gnu::always_inline]] void prefetch(uint64_t h) const { __builtin_prefetch(&groups_[group_of(mark_of(h))]); }
+  [[gnu::always_inline]] void prefetch(uint32_t h) const { __builtin_prefetch(&groups_[group_of(h)]); }
   // Reads the group (prefetched before) and prefetches the row that is probably meant.
-  [[gnu::always_inline]] void prefetch_row(uint64_t h, Row below = kNone) const {
-    const Group& group = groups_[group_of(mark_of(h))];
-    const uint32_t same = matching(group, tag_of(mark_of(h)));
+  [[gnu::always_inline]] void prefetch_row(uint32_t h, Row below = kNone) const {
+    const Group& group = groups_[group_of(h)];
+    const uint32_t same = matching(group, tag_of(h));
     if (same == 0) return;
     const Row r = group.rows[lowest(same)];
     if (r < below) __builtin_prefetch(row(r));
   }
   // The live row with these arguments, or kNone.
-  Row find(const Value* args, uint64_t h) const {
-    const uint8_t tag = tag_of(mark_of(h));
-    for (uint64_t at = group_of(mark_of(h));; at = following(at)) {
+  Row find(const Value* args, uint32_t h) const {
+    const uint8_t tag = tag_of(h);
+    for (uint64_t at = group_of(h);; at = following(at)) {
       const Group& group = groups_[at];
       for (uint32_t same = matching(group, tag); same != 0; same &= same - 1) {
         const Row r = group.rows[lowest(same)];
-        if (same_args(row(r), args)) return dead(r) ? kNone : r;
+        if (same_args(row(r), args, params)) return dead(r) ? kNone : r;
       }
       if (matching(group, kFree) != 0) return kNone;
     }
   }
   Row find(const Value* args) const { return find(args, hash(args, params)); }
   // A new row; no live row has these arguments.
-  Row append(const Value* args, Value result, uint64_t h);
+  Row append(const Value* args, Value result, uint32_t h);
   // Enters row `r`, whose arguments were changed in place; no other live row has them.
   void reenter(Row r);
 
@@ -92,11 +111,14 @@ class Table {
 
   // The slots fall into `parts` (a power of two, at most kParts) that do not touch each other; which one a hash is in.
   static constexpr uint64_t kParts = 16;
-  static size_t part(uint64_t h, size_t parts) { return part_of(mark_of(h), parts); }
-  // Room for so many more rows, so that what follows does not move slots. `workers` may be null.
+  static size_t part(uint32_t h, size_t parts) { return (uint64_t{h} * parts) >> 32; }
+  // Room for so many more rows, so that what follows does not move slots. With `workers` there are kParts afterwards.
   void reserve(size_t more, Workers* workers = nullptr) {
-    if (used_ + more > room_) grow_slots(more, workers);
+    const bool undivided = workers != nullptr && part_groups_ == groups_.size();
+    if (used_ + more > room_ || undivided) grow_slots(more, workers);
   }
+  // About so many rows are going to be there, by the next time slots must grow; 0: not known.
+  void expect(uint64_t rows) { expected_ = rows; }
   struct Place {
     Row row;        // that has the arguments: in the table, or `base` + the number of a row that is being made
     bool fresh;     // taken for `candidate` just now
@@ -105,17 +127,21 @@ class Table {
   };
   // Finds the row, or enters `candidate` (base + its number; its arguments are at keys[number * params]). Threads may
   // do so at the same time in different parts.
-  Place place(const Value* args, uint64_t h, Row candidate, Row base, const Value* keys) {
-    const uint8_t tag = tag_of(mark_of(h));
-    for (uint64_t at = group_of(mark_of(h));; at = following(at)) {
+  template <class Count>
+  Place place(const Value* args, uint32_t h, Row candidate, Row base, const Value* keys, Count count) {
+    const uint8_t tag = tag_of(h);
+    for (uint64_t at = group_of(h);; at = following(at)) {
       Group& group = groups_[at];
       for (uint32_t same = matching(group, tag); same != 0; same &= same - 1) {
         const uint32_t i = lowest(same);
         const Row r = group.rows[i];
         if (r >= base) {
-          if (same_args(keys + size_t{r - base} * params, args)) return {r, false, false, slot_of(at, i)};
-        } else if (same_args(row(r), args)) {
-          if (!dead(r)) return {r, false, false, result(r)};
+          if (same_args(keys + size_t{r - base} * count, args, count)) return {r, false, false, slot_of(at, i)};
+          continue;
+        }
+        const Value* row = rows_.data() + size_t{r} * (count + 1);
+        if (same_args(row, args, count)) {
+          if (row[count] != kNone) return {r, false, false, row[count]};
           group.rows[i] = candidate;
           return {candidate, true, false, slot_of(at, i)};
         }
@@ -131,9 +157,12 @@ class Table {
   // `count` rows at the end, not written yet; `used` of them took a free slot.
   Value* extend(size_t count, size_t used) {
     live_ += static_cast<Row>(count);
+    count_ += static_cast<Row>(count);
     used_ += used;
     return rows_.append(count * columns());
   }
+  // Memory for so many rows at the end, where the next extend() puts them.
+  Value* room(size_t count) { return rows_.room(count * columns()); }
   // So many rows were killed by writing kNone to them.
   void forget(Row count) { live_ -= count; }
   void settle(uint64_t slot, Row row) { groups_[slot / 16].rows[slot % 16] = row; }
@@ -166,8 +195,7 @@ class Table {
     for (const Composite& composite : composites_) each(composite.columns, *composite.index);
   }
   static Value composite_key(std::span<const Value> values) {
-    const uint64_t h = hash(values.data(), static_cast<uint32_t>(values.size()));
-    return static_cast<Value>(h ^ h >> 32) & 0x7fffffff;
+    return hash(values.data(), static_cast<uint32_t>(values.size())) & 0x7fffffff;
   }
   void drop_indexes();
 
@@ -184,14 +212,11 @@ class Table {
     std::array<Row, kSlots> rows;
   };
   static constexpr uint8_t kFree = 0;
-  // What decides the place of a hash.
-  static uint32_t mark_of(uint64_t h) { return static_cast<uint32_t>(h >> 32); }
-  static uint8_t tag_of(uint32_t mark) {
-    const uint8_t tag = static_cast<uint8_t>(mark);
+  static uint8_t tag_of(uint32_t h) {
+    const uint8_t tag = static_cast<uint8_t>(h);
     return tag == kFree ? uint8_t{1} : tag;
   }
-  uint64_t group_of(uint32_t mark) const { return (uint64_t{mark} * groups_.size()) >> 32; }
-  static size_t part_of(uint32_t mark, size_t parts) { return (uint64_t{mark} * parts) >> 32; }
+  uint64_t group_of(uint32_t h) const { return (uint64_t{h} * groups_.size()) >> 32; }
   static uint64_t slot_of(uint64_t group, uint32_t i) { return group * 16 + i; }
   static uint32_t lowest(uint32_t bits) { return static_cast<uint32_t>(std::countr_zero(bits)); }
   // The slots with this tag, as bits.
@@ -216,16 +241,18 @@ class Table {
   }
   void set_room(uint64_t rows);
   void grow_slots(uint64_t more, Workers* workers);
-  template <class MarkAt>
-  void enter_all(size_t part, size_t parts, const MarkAt& mark_at);
+  template <class HashAt>
+  void enter_all(size_t part, size_t parts, const HashAt& hash_at);
 
   GrowArray<Value> rows_;
+  Row count_ = 0;
   Row live_ = 0;
   std::vector<uint64_t> subsumed_;  // bits by row; empty while there are none
   GrowArray<Group> groups_;
   uint64_t part_groups_ = 0;  // groups in a kParts-th of the slots, or all when there are few
   uint64_t room_ = 0;         // slots that may be used before there must be more
   uint64_t used_ = 0;
+  uint64_t expected_ = 0;
   std::vector<std::unique_ptr<Index>> indexes_;  // by column
   struct Composite {
     uint64_t columns;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -18,11 +17,23 @@ class UnionFind {
   Value add() { return add_many(1); }
   // `count` new ids; the first of them.
   Value add_many(size_t count) {
-    const Value first = static_cast<Value>(parent_.size());
-    Value* at = parent_.append(count);
-    for (size_t i = 0; i < count; ++i) at[i] = first + static_cast<Value>(i);
-    if (parent_.size() > stale_.size() * 64) stale_.resize(std::max(parent_.size() / 64 + 1, stale_.size() * 2), 0);
+    const Value first = room(count);
+    set_new(first, count);
+    add_set(count);
     return first;
+  }
+  // The same in steps, for several threads: memory for up to `count` ids, they are set, so many of them are added.
+  Value room(size_t count) {
+    parent_.room(count);
+    return static_cast<Value>(parent_.size());
+  }
+  void set_new(Value first, size_t count) {
+    Value* at = parent_.data() + first;
+    for (size_t i = 0; i < count; ++i) at[i] = first + static_cast<Value>(i);
+  }
+  void add_set(size_t count) {
+    parent_.append(count);
+    if (parent_.size() > stale_.size() * 64) stale_.resize(std::max(parent_.size() / 64 + 1, stale_.size() * 2), 0);
   }
   // At least `size` ids; for sorts whose values are made elsewhere (containers).
   void grow(size_t size) {
@@ -48,6 +59,7 @@ class UnionFind {
   }
   // True when they were two classes.
   bool unite(Value a, Value b) {
+    if (a == b) return false;
     a = find(a);
     b = find(b);
     if (a == b) return false;
@@ -55,9 +67,11 @@ class UnionFind {
     redirect(b, a);
     return true;
   }
-  // The same while other threads do so too; what stops being a representative goes to `log`, for add_displaced. The
-  // classes and their representatives come out the same whatever the order: the larger root goes under the smaller one.
-  bool unite_shared(Value a, Value b, std::vector<Value>& log) {
+  // The same while other threads do so too; what stops being a representative goes to `log`, for mark_displaced and
+  // add_displaced. The classes and their representatives come out the same whatever the order: the larger root goes
+  // under the smaller one.
+  bool unite_shared(Value a, Value b, GrowArray<Value>& log) {
+    if (a == b) return false;
     while (true) {
       a = find_shared(a);
       b = find_shared(b);
@@ -69,9 +83,17 @@ class UnionFind {
     log.push_back(b);
     return true;
   }
-  void add_displaced(std::span<const Value> log) {
-    for (const Value id : log) stale_[id / 64] |= uint64_t{1} << (id % 64);
-    std::copy(log.begin(), log.end(), displaced_.append(log.size()));
+  // By several threads at once, before anyone asks for representatives.
+  void mark_displaced(const GrowArray<Value>& log) {
+    for (size_t i = 0; i < log.size();) {
+      const size_t word = log[i] / 64;
+      uint64_t bits = 0;
+      for (; i < log.size() && log[i] / 64 == word; ++i) bits |= uint64_t{1} << (log[i] % 64);
+      std::atomic_ref(stale_[word]).fetch_or(bits, std::memory_order_relaxed);
+    }
+  }
+  void add_displaced(const GrowArray<Value>& log) {
+    std::copy_n(log.data(), log.size(), displaced_.append(log.size()));
   }
   // `id`, a root, is `to` from now on; for containers, whose new contents may have any number.
   void redirect(Value id, Value to) {

@@ -62,6 +62,7 @@ class Program {
   Expected<TypedValue> eval(std::string_view text);
 
   EGraph& egraph() { return state_.graph; }
+  const EGraph& egraph() const { return state_.graph; }
   std::optional<SortId> find_sort(std::string_view name);
   std::optional<TableId> find_table(std::string_view name);
   std::optional<TypedValue> find_global(std::string_view name);

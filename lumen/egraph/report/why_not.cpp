@@ -18,22 +18,10 @@ constexpr size_t kMostRows = 100'000'000;
 
 class Prober {
  public:
-  Prober(EGraph& graph, const Query& query) : graph_(graph), s_(graph.state()), query_(query) {
+  Prober(EGraph& graph, const Query& query, const ValueText& text)
+      : graph_(graph), s_(graph.state()), query_(query), value_text_(text) {
     values_.resize(query.variables, kNone);
     done_.resize(query.atoms.size() + query.calls.size(), false);
-  }
-
-  // The atom that is part of no other and whose result has the sort; by position, or kNone.
-  uint32_t root(SortId sort) const {
-    for (uint32_t a = 0; a < query_.atoms.size(); ++a) {
-      const Slot& result = query_.atoms[a].slots.back();
-      if (s_.tables[query_.atoms[a].table].decl.result != sort || !result.is_variable()) continue;
-      const auto uses = [&](const Atom& other) {
-        return std::find(other.slots.begin(), other.slots.end() - 1, result) != other.slots.end() - 1;
-      };
-      if (std::none_of(query_.atoms.begin(), query_.atoms.end(), uses)) return a;
-    }
-    return kNone;
   }
 
   void start(uint32_t atom, Value term) {
@@ -108,7 +96,12 @@ class Prober {
 
   bool go_on() {
     const size_t part = next_part();
-    if (part == done_.size()) return matches = true;
+    if (part == done_.size()) {
+      best_held_ = held_;
+      best_values_ = values_;
+      best_failed_.clear();
+      return matches = true;
+    }
     return part < query_.atoms.size() ? match_atom(part) : match_call(part);
   }
 
@@ -189,8 +182,9 @@ class Prober {
     return false;
   }
 
-  // The smallest term of a value.
+  // Unless somebody has a text for it, the smallest term of a value.
   std::string term_text(SortId sort, Value value) {
+    if (value_text_) return value_text_(sort, value);
     if (!extractor_) extractor_ = std::make_unique<Extractor>(graph_);
     const std::optional<Extracted> term = extractor_->best(sort, value);
     return term ? term->text : traced_term_text(graph_, sort, value);
@@ -199,6 +193,7 @@ class Prober {
   EGraph& graph_;
   EGraph::State& s_;
   const Query& query_;
+  const ValueText& value_text_;
   std::vector<Value> values_;  // by variable; kNone: not bound
   std::vector<bool> done_;     // atoms, then calls
   std::vector<size_t> held_;
@@ -212,7 +207,8 @@ class Prober {
 WhyNot Prober::report() {
   WhyNot found;
   found.matches = matches;
-  if (matches) return found;
+  found.failed_parts = best_failed_;
+  found.values = best_values_;
   for (const size_t part : best_held_) found.held.push_back(text(part));
   for (const size_t part : best_failed_) found.failed.push_back(text(part));
   for (uint32_t v = 0; v < best_values_.size(); ++v) {
@@ -223,6 +219,20 @@ WhyNot Prober::report() {
 
 }  // namespace
 
+uint32_t outermost_atom(const EGraph& graph, RuleId rule, SortId sort) {
+  const std::vector<Atom>& atoms = graph.rule(rule).query.atoms;
+  for (uint32_t a = 0; a < atoms.size(); ++a) {
+    const Slot& result = atoms[a].slots.back();
+    if (graph.table(atoms[a].table).result != sort || !result.is_variable()) continue;
+    const auto uses = [&](const Atom& other) {
+      return graph.table(other.table).constructor &&
+             std::find(other.slots.begin(), other.slots.end() - 1, result) != other.slots.end() - 1;
+    };
+    if (std::none_of(atoms.begin(), atoms.end(), uses)) return a;
+  }
+  return kNone;
+}
+
 std::string WhyNot::text() const {
   if (matches) return "the rule matches\n";
   std::string out;
@@ -232,11 +242,11 @@ std::string WhyNot::text() const {
   return out;
 }
 
-Expected<WhyNot> why_not(EGraph& graph, RuleId rule, SortId sort, Value term) {
+Expected<WhyNot> why_not(EGraph& graph, RuleId rule, SortId sort, Value term, const ValueText& text) {
   LUMEN_TRY(graph.rebuild());
   const Query& query = graph.rule(rule).query;
-  Prober prober(graph, query);
-  const uint32_t root = prober.root(sort);
+  Prober prober(graph, query, text);
+  const uint32_t root = outermost_atom(graph, rule, sort);
   if (root == kNone) {
     return error("no outermost pattern of rule " + graph.rule(rule).name + " is of sort " + graph.sorts()[sort].name);
   }

@@ -1,6 +1,7 @@
 // Why a rule does not fire at a term: the parts of its left side that match there, and the first that does not.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,10 +16,17 @@ struct WhyNot {
   std::vector<std::string> held;                              // atoms and conditions that matched, in order
   std::vector<std::string> failed;                            // those that failed there; the deepest point reached
   std::vector<std::pair<std::string, std::string>> bindings;  // variables at that point
+  std::vector<size_t> failed_parts;                           // of the rule's query: its atoms, then its calls
+  std::vector<Value> values;                                  // of its variables at that point; kNone: not bound
   std::string text() const;
 };
 
-// The outermost atom of the rule (a pattern that is part of no other) has to match the class `term`.
-Expected<WhyNot> why_not(EGraph& graph, RuleId rule, SortId sort, Value term);
+// The atom of the rule that is part of no other term and whose result has the sort: its position, or kNone.
+uint32_t outermost_atom(const EGraph& graph, RuleId rule, SortId sort);
+
+// The outermost atom of the rule (a pattern that is part of no other) has to match the class `term`. Values are written
+// as `text` has them, or without it as their smallest terms.
+using ValueText = std::function<std::string(SortId sort, Value value)>;
+Expected<WhyNot> why_not(EGraph& graph, RuleId rule, SortId sort, Value term, const ValueText& text = {});
 
 }  // namespace lumen::egraph

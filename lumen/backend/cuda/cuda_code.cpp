@@ -1,0 +1,64 @@
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "lumen/backend/cuda/cuda_executable.h"
+
+namespace lumen::cuda {
+
+namespace {
+
+constexpr int64_t kSharedWithoutAsking = 48 << 10;
+
+}  // namespace
+
+Expected<std::shared_ptr<const CudaCode>> CudaCode::load(std::shared_ptr<const CudaDevice> device,
+                                                         const std::vector<std::string>& objects) {
+  std::shared_ptr<CudaCode> code(new CudaCode(std::move(device)));
+  const Driver& driver = code->device_->driver();
+  for (const std::string& object : objects) {
+    Module module = nullptr;
+    LUMEN_TRY(driver.check(driver.module_load(&module, object.data()), "cuModuleLoadData"));
+    code->modules_.push_back(module);
+    const uint64_t size = object.size();
+    code->object_.append(reinterpret_cast<const char*>(&size), sizeof size);
+    code->object_ += object;
+  }
+  return std::shared_ptr<const CudaCode>(std::move(code));
+}
+
+Expected<std::shared_ptr<const CudaCode>> CudaCode::load(std::shared_ptr<const CudaDevice> device,
+                                                         const std::string& bytes) {
+  std::vector<std::string> objects;
+  for (size_t at = 0; at < bytes.size();) {
+    uint64_t size = 0;
+    if (bytes.size() - at < sizeof size) return error("[cuda] the code of the program is cut off");
+    std::memcpy(&size, bytes.data() + at, sizeof size);
+    at += sizeof size;
+    if (size > bytes.size() - at) return error("[cuda] the code of the program is cut off");
+    objects.push_back(bytes.substr(at, size));
+    at += size;
+  }
+  return load(std::move(device), objects);
+}
+
+CudaCode::~CudaCode() {
+  if (!device_->enter().ok()) return;
+  for (const Module module : modules_) device_->driver().module_unload(module);
+}
+
+Expected<Function> CudaCode::function(const std::string& name, int64_t shared) const {
+  const Driver& driver = device_->driver();
+  Function function = nullptr;
+  for (const Module module : modules_) {
+    if (function == nullptr && driver.module_function(&function, module, name.c_str()) != 0) function = nullptr;
+  }
+  if (function == nullptr) return error(fmt::format("[cuda] the code has no kernel \"{}\"", name));
+  if (shared > kSharedWithoutAsking) {
+    LUMEN_TRY(driver.check(driver.function_set(function, kFunctionSharedBytes, static_cast<int>(shared)),
+                           fmt::format("{} bytes of shared memory for \"{}\"", shared, name).c_str()));
+  }
+  return function;
+}
+
+}  // namespace lumen::cuda

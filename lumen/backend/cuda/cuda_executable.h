@@ -1,0 +1,37 @@
+// Programs on a GPU: a run is one launch of a CUDA graph.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "lumen/backend/cuda/cuda_device.h"
+
+namespace lumen::cuda {
+
+// Objects in the GPU's memory, until their last owner goes.
+class CudaCode : public Code {
+ public:
+  static Expected<std::shared_ptr<const CudaCode>> load(std::shared_ptr<const CudaDevice> device,
+                                                        const std::vector<std::string>& objects);
+  // From the bytes of object().
+  static Expected<std::shared_ptr<const CudaCode>> load(std::shared_ptr<const CudaDevice> device,
+                                                        const std::string& bytes);
+  ~CudaCode() override;
+  CudaCode(const CudaCode&) = delete;
+  CudaCode& operator=(const CudaCode&) = delete;
+
+  const std::string& object() const override { return object_; }
+  // With room for so many bytes of shared memory.
+  Expected<Function> function(const std::string& name, int64_t shared) const;
+
+ private:
+  explicit CudaCode(std::shared_ptr<const CudaDevice> device) : device_(std::move(device)) {}
+
+  std::shared_ptr<const CudaDevice> device_;
+  std::string object_;  // the objects, each after its size in 8 bytes
+  std::vector<Module> modules_;
+};
+
+Expected<std::unique_ptr<Executable>> make_executable(Binary binary, std::shared_ptr<const CudaDevice> device);
+
+}  // namespace lumen::cuda

@@ -1,0 +1,33 @@
+// A sequence of work for a GPU, captured once and launched many times, with marks in it whose distance can be read.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "lumen/backend/cuda/cuda_device.h"
+
+namespace lumen::cuda {
+
+class CudaGraph {
+ public:
+  explicit CudaGraph(std::shared_ptr<const CudaDevice> device) : device_(std::move(device)) {}
+  ~CudaGraph();
+  CudaGraph(const CudaGraph&) = delete;
+  CudaGraph& operator=(const CudaGraph&) = delete;
+
+  // What the device's stream is given in between becomes the graph; nothing of it runs. end() must follow.
+  Expected<void> begin();
+  Expected<void> mark();
+  Expected<void> end();
+
+  Expected<void> launch() const;
+  // From mark k to the next, in the last launch, which is over.
+  Expected<double> seconds(size_t k) const;
+
+ private:
+  std::shared_ptr<const CudaDevice> device_;
+  GraphExec exec_ = nullptr;
+  std::vector<Event> marks_;
+};
+
+}  // namespace lumen::cuda

@@ -1,0 +1,48 @@
+// The memory of a GPU, with a hard cap.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "lumen/backend/cuda/driver.h"
+#include "lumen/backend/memory.h"
+
+namespace lumen::cuda {
+
+// Copies and kernels of a GPU follow each other in one stream.
+class CudaMemory : public Memory {
+ public:
+  // `most` bytes at a time; 0 for all that the GPU has.
+  CudaMemory(std::shared_ptr<const Driver> driver, Context context, Stream stream, std::string device, int64_t most);
+  ~CudaMemory() override;
+
+  bool is_host() const override { return false; }
+  Expected<std::byte*> allocate(int64_t bytes) override;
+  void release(std::byte* data) override;
+  // Small ones are copied aside at once and go with the stream: nobody waits.
+  Expected<void> write(void* there, const void* here, int64_t bytes) override;
+  Expected<void> read(void* here, const void* there, int64_t bytes) override;
+  Expected<void> repeat(void* there, int64_t period, int64_t bytes) override;
+
+  int64_t used() const { return used_; }
+  int64_t most_used() const { return most_used_; }
+
+ private:
+  // Pinned memory: copies from and to it are fast, and need not be waited for.
+  Expected<std::byte*> staging();
+  Diag too_much(int64_t bytes) const;
+
+  std::shared_ptr<const Driver> driver_;
+  Context context_;
+  Stream stream_;
+  std::string device_;
+  int64_t most_;
+  std::mutex mutex_;
+  std::map<std::byte*, int64_t> sizes_;
+  int64_t used_ = 0, most_used_ = 0;
+  std::byte* staging_ = nullptr;
+  int64_t staged_ = 0;  // bytes of it that copies on their way use
+};
+
+}  // namespace lumen::cuda

@@ -1,0 +1,34 @@
+// Contracts that a library computes (library_product.h), and a step of our own that makes the outputs of their sums
+// where they are more than the sums, rounded.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lumen/codegen/kernel_text.h"
+#include "lumen/kernel/target.h"
+
+namespace lumen {
+
+enum class LibraryMethod : uint8_t { library };
+
+struct LibrarySchedule {
+  LibraryMethod method = LibraryMethod::library;
+  int64_t algorithm = 0;  // which of those that the library proposes, the most promising first
+
+  // "library algorithm=1"
+  std::string str() const;
+  static Expected<LibrarySchedule> parse(std::string_view text);
+};
+
+bool is_library_schedule(std::string_view text);
+
+// An error when the target has no library, or factors are not matrices in inputs, of dtypes that it multiplies.
+Expected<KernelText> print_library(const Graph& body, const std::string& name, const LibrarySchedule& schedule,
+                                   const Target& target);
+
+// Schedules that print_library accepts, the most promising first.
+std::vector<LibrarySchedule> library_schedules(const Graph& body, const Target& target);
+
+}  // namespace lumen

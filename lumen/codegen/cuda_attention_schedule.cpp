@@ -1,0 +1,84 @@
+#include <algorithm>
+#include <array>
+
+#include "lumen/codegen/attention_form.h"
+#include "lumen/codegen/attention_sharers.h"
+#include "lumen/codegen/cuda_attention.h"
+#include "lumen/codegen/cuda_attention_flash.h"
+#include "lumen/codegen/schedule_text.h"
+#include "lumen/ir/expr_bounds.h"
+
+namespace lumen {
+
+namespace {
+
+using Schedule = CudaAttentionSchedule;
+using Method = CudaAttentionMethod;
+
+constexpr MethodWords<Method, 2> kMethods = {std::pair{Method::decode, std::string_view("gpu-decode")},
+                                             std::pair{Method::flash, std::string_view("gpu-flash")}};
+
+constexpr SizeNames<Schedule, 4> kSizes = {
+    std::pair{std::string_view("rows"), &Schedule::rows}, std::pair{std::string_view("keys"), &Schedule::keys},
+    std::pair{std::string_view("parts"), &Schedule::parts}, std::pair{std::string_view("threads"), &Schedule::threads}};
+
+constexpr int64_t kFewRows = 16;
+constexpr int64_t kMostParts = 64;
+constexpr int64_t kShortPart = 128;  // keys that are not worth a block each
+
+// Few rows leave most of the machine idle unless the keys are cut into parts.
+void add_decode(const AttentionForm& given, const Target& target, std::vector<Schedule>& schedules) {
+  const AttentionForm form = with_shared_rows(given);
+  const std::optional<int64_t> rows = form.rows().constant();
+  const bool few = rows && *rows <= kFewRows;
+  Schedule s;
+  s.rows = few ? *rows : 8;
+  s.threads = 256;
+  const int64_t batch = std::max<int64_t>(1, form.batch().is_constant() ? *form.batch().constant() : 8);
+  const int64_t parts = std::min(2 * target.multiprocessors / batch, bounds(form.keys()).hi / kShortPart);
+  s.parts = few && parts > 1 ? std::min(parts, kMostParts) : 0;
+  for (const int64_t keys : {64, 128, 256}) {
+    s.keys = keys;
+    schedules.push_back(s);
+  }
+  if (s.parts <= 1) return;
+  s.keys = 64;
+  s.parts = s.parts > 8 ? s.parts / 4 : 0;
+  schedules.push_back(s);
+}
+
+}  // namespace
+
+std::string CudaAttentionSchedule::str() const { return schedule_text(*this, kMethods, kSizes); }
+
+Expected<CudaAttentionSchedule> CudaAttentionSchedule::parse(std::string_view text) {
+  return parse_schedule<CudaAttentionSchedule>(text, kMethods, kSizes, "attention on a GPU");
+}
+
+bool is_cuda_attention_schedule(std::string_view text) {
+  return std::ranges::any_of(kMethods, [&](const auto& each) { return each.second == text.substr(0, text.find(' ')); });
+}
+
+Expected<std::vector<CudaAttentionSchedule>> cuda_attention_schedules(const Graph& body, const Target& target) {
+  const AttentionForm form = LUMEN_TRY(attention_form(body));
+  std::vector<Schedule> all;
+  const bool few = bounds(form.rows() * form.sharers).hi <= kFewRows;
+  if (few) add_decode(form, target, all);
+  if (flash_dtype(form)) {
+    for (const auto& [rows, keys, threads] : {std::array{64, 64, 128}, {128, 64, 128}, {128, 64, 256}, {64, 32, 128}}) {
+      all.push_back({Method::flash, rows, keys, 0, threads});
+    }
+  }
+  if (!few) add_decode(form, target, all);
+  std::vector<Schedule> fitting;
+  std::string problem = "no schedule of attention";
+  for (const Schedule& s : all) {
+    const Expected<KernelText> kernel = print_cuda_attention(body, "k", s, target);
+    if (!kernel.ok()) problem = kernel.diag().message;
+    if (kernel.ok() && fitting.size() < 6) fitting.push_back(s);
+  }
+  if (fitting.empty()) return error(problem);
+  return fitting;
+}
+
+}  // namespace lumen

@@ -1,0 +1,29 @@
+// Factors of a Contract that lie in an input, as they are or narrower: what wide loads can read.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "lumen/codegen/contract_roles.h"
+#include "lumen/codegen/element.h"
+
+namespace lumen {
+
+struct StoredFactor {
+  size_t input = 0;
+  DType dtype{};  // of the input
+  Expr index;     // flat, over i0, …, i3 and n0, n1, …
+};
+
+// Nothing when an element is computed, guarded, or changed by a Cast. Where `gathers` is given, the input may be one of
+// several that an index chooses for a whole batch (experts): the writer gets the statements that find it, over i0.
+std::optional<StoredFactor> stored_factor(const ContractRoles& roles, const Graph& graph, NodeId factor,
+                                          ElementWriter* gathers = nullptr);
+
+// How many elements 16 bytes along the axis of a role hold, when they can be read together everywhere; 0 otherwise.
+int64_t elements_at_once(const ContractRoles& roles, const StoredFactor& stored, Role along);
+
+// Whether lumen_unpack_<dtype> is there.
+bool is_unpacked(DType dtype);
+
+}  // namespace lumen

@@ -1,0 +1,46 @@
+// One factor's tile of 16-bit elements in shared memory, as ldmatrix reads it: in pieces of 16 bytes, whose places in a
+// line are exchanged so that eight lines at once are in different banks.
+#pragma once
+
+#include <string>
+
+#include "lumen/codegen/cuda_contract_frame.h"
+
+namespace lumen {
+
+class CudaStage {
+ public:
+  // A tile of `lanes` rows or columns by `depth` summed coordinates, both multiples of 8, of a factor that is `dtype`
+  // or was before it was widened.
+  CudaStage(const ContractRoles& roles, NodeId factor, Role lane, DType dtype, int64_t lanes, int64_t depth);
+
+  int64_t elements() const { return lanes_ * depth_; }
+  // Statements that fill the tile at `to` from the summed coordinate `kk` on; `first` is its first lane. Copies are
+  // under way after them, where the factor lies right.
+  Expected<std::string> fill(const std::string& to, const std::string& first, int64_t threads,
+                             std::vector<std::string>& faults) const;
+  // Fragments of 16 lanes from `lane` on by 16 summed coordinates from `k` on, of the tile at `from`, into four words:
+  // as the left operand has them, or as two right operands have them.
+  std::string load_left(const std::string& to, const std::string& from, const std::string& lane,
+                        const std::string& k) const;
+  std::string load_right(const std::string& to, const std::string& from, const std::string& lane,
+                         const std::string& k) const;
+
+ private:
+  enum class Way : uint8_t { along_summed, along_lanes, elements };
+  // The place of piece `piece` of line `line`, in elements.
+  std::string place(const std::string& line, const std::string& piece) const;
+  int64_t pieces() const { return (way_ == Way::along_lanes ? lanes_ : depth_) / 8; }  // of a line
+  std::string load(const std::string& to, const std::string& from, const std::string& line,
+                   const std::string& piece) const;
+  std::string copy(const std::string& to, const std::string& first, int64_t threads) const;
+
+  const ContractRoles& roles_;
+  NodeId factor_;
+  Role lane_;
+  DType dtype_;
+  int64_t lanes_, depth_;
+  Way way_ = Way::elements;
+};
+
+}  // namespace lumen

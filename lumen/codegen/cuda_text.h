@@ -1,0 +1,10 @@
+// Words of CUDA kernels that are single instructions: wide loads, asynchronous copies, matrix products. Each has a twin
+// in plain C++ for the emulator (tests/codegen/cuda_words.h).
+#pragma once
+
+namespace lumen::cuda_text {
+
+extern const char* const kMemory;  // vectors of 16 bytes, what is in them, copies that run on
+extern const char* const kMatrix;  // 16 x 8 x 16 products of a warp
+
+}  // namespace lumen::cuda_text

@@ -1,0 +1,125 @@
+#include "lumen/codegen/cuda_text.h"
+
+namespace lumen::cuda_text {
+
+// lumen_unpack_<dtype>(v, to): the elements that 16 bytes hold, in the type that is computed with.
+const char* const kMemory = R"C(
+#ifdef LUMEN_EMULATED
+#define LUMEN_UNROLL
+#define LUMEN_UNROLL_BY(n)
+#define LUMEN_DYNAMIC_SHARED(name) unsigned char* const name = (unsigned char*)lumen_emulator::dynamic_shared
+#else
+#define LUMEN_UNROLL _Pragma("unroll")
+#define LUMEN_PRAGMA(text) _Pragma(#text)
+#define LUMEN_UNROLL_BY(n) LUMEN_PRAGMA(unroll n)
+#define LUMEN_DYNAMIC_SHARED(name)                                        \
+  extern __shared__ __align__(128) unsigned char lumen_dynamic_shared[]; \
+  unsigned char* const name = lumen_dynamic_shared
+#endif
+
+// Brings a line of 128 bytes nearer. Nothing is read: it may be written by others meanwhile.
+LUMEN_FN void lumen_prefetch(const void* p) {
+#ifndef LUMEN_EMULATED
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
+#endif
+}
+
+// What is read once and by nobody else: it need not stay in the nearest cache.
+LUMEN_FN uint4 lumen_read_once(const void* p) {
+  uint4 v;
+#ifdef LUMEN_EMULATED
+  lumen_emulator::check_aligned(p, 16, __LINE__);
+  v = *(const uint4*)p;
+#else
+  asm("ld.global.nc.L1::no_allocate.L2::128B.v4.u32 {%0, %1, %2, %3}, [%4];"
+      : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
+#endif
+  return v;
+}
+
+// 2^x for x <= 0, to 22 bits; 0 below the normal range.
+LUMEN_FN float lumen_weight_exp2(float x) {
+#ifdef LUMEN_EMULATED
+  const float y = exp2f(x);
+  return y < 0x1p-126f ? 0.0f : y;
+#else
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+#endif
+}
+
+// 16 bytes into shared memory, while the thread goes on; of which the first `bytes` are read and the others are 0.
+LUMEN_FN void lumen_copy_async(void* to, const void* from, int bytes) {
+#ifdef LUMEN_EMULATED
+  lumen_emulator::check_aligned(to, 16, __LINE__);
+  if (bytes > 0) lumen_emulator::check_aligned(from, 16, __LINE__);
+  memset(to, 0, 16);
+  memcpy(to, from, bytes);
+#else
+  asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;"
+               :: "r"((uint32_t)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
+#endif
+}
+LUMEN_FN void lumen_commit_copies(void) {
+#ifndef LUMEN_EMULATED
+  asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+// Until all but the last `behind` commits are done.
+template <int behind>
+LUMEN_FN void lumen_wait_for_copies(void) {
+#ifndef LUMEN_EMULATED
+  asm volatile("cp.async.wait_group %0;" :: "n"(behind) : "memory");
+#endif
+}
+
+LUMEN_FN void lumen_spread(uint4 v, float* to) {
+  to[0] = lumen_from_bits_f32(v.x), to[1] = lumen_from_bits_f32(v.y);
+  to[2] = lumen_from_bits_f32(v.z), to[3] = lumen_from_bits_f32(v.w);
+}
+LUMEN_FN void lumen_spread(uint4 v, uint32_t* to) { to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w; }
+// The other way round, into shared memory.
+LUMEN_FN void lumen_put_four(float* to, const float* x) { *(float4*)to = float4{x[0], x[1], x[2], x[3]}; }
+LUMEN_FN void lumen_put_four(uint32_t* to, const uint32_t* x) { *(uint4*)to = uint4{x[0], x[1], x[2], x[3]}; }
+template <class T>
+LUMEN_FN void lumen_unpack_f32(uint4 v, T* to) {
+  const uint32_t words[4] = {v.x, v.y, v.z, v.w};
+  LUMEN_UNROLL for (int j = 0; j < 4; ++j) to[j] = (T)lumen_from_bits_f32(words[j]);
+}
+template <class T>
+LUMEN_FN void lumen_unpack_bf16(uint4 v, T* to) {
+  const uint32_t words[4] = {v.x, v.y, v.z, v.w};
+  LUMEN_UNROLL for (int j = 0; j < 4; ++j) {
+    to[2 * j] = (T)lumen_from_bits_f32(words[j] << 16);
+    to[2 * j + 1] = (T)lumen_from_bits_f32(words[j] & 0xffff0000u);
+  }
+}
+template <class T>
+LUMEN_FN void lumen_unpack_f16(uint4 v, T* to) {
+  const uint32_t words[4] = {v.x, v.y, v.z, v.w};
+  LUMEN_UNROLL for (int j = 0; j < 8; ++j) to[j] = (T)lumen_load_f16((uint16_t)(words[j / 2] >> j % 2 * 16));
+}
+template <class T>
+LUMEN_FN void lumen_unpack_i8(uint4 v, T* to) {
+  const uint32_t words[4] = {v.x, v.y, v.z, v.w};
+  LUMEN_UNROLL for (int j = 0; j < 16; ++j) to[j] = (T)(int8_t)(words[j / 4] >> j % 4 * 8);
+}
+template <class T>
+LUMEN_FN void lumen_unpack_u8(uint4 v, T* to) {
+  const uint32_t words[4] = {v.x, v.y, v.z, v.w};
+  LUMEN_UNROLL for (int j = 0; j < 16; ++j) to[j] = (T)(uint8_t)(words[j / 4] >> j % 4 * 8);
+}
+template <class T>
+LUMEN_FN void lumen_unpack_f8e4m3(uint4 v, T* to) {
+  const uint32_t words[4] = {v.x, v.y, v.z, v.w};
+  LUMEN_UNROLL for (int j = 0; j < 16; ++j) to[j] = (T)lumen_load_f8e4m3((uint8_t)(words[j / 4] >> j % 4 * 8));
+}
+template <class T>
+LUMEN_FN void lumen_unpack_f8e5m2(uint4 v, T* to) {
+  const uint32_t words[4] = {v.x, v.y, v.z, v.w};
+  LUMEN_UNROLL for (int j = 0; j < 16; ++j) to[j] = (T)lumen_load_f8e5m2((uint8_t)(words[j / 4] >> j % 4 * 8));
+}
+)C";
+
+}  // namespace lumen::cuda_text

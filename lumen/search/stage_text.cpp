@@ -1,0 +1,178 @@
+#include "lumen/search/stage_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+
+#include "lumen/ir/text.h"
+#include "lumen/kernel/carve.h"
+#include "lumen/kernel/title.h"
+#include "lumen/search/tuning_entry.h"
+
+namespace lumen::search {
+
+namespace {
+
+constexpr size_t kNameDigits = 12;
+constexpr std::string_view kInterpreted = "interpreted";
+constexpr std::string_view kBlank = " \t\r";
+
+std::string_view trimmed(std::string_view text) {
+  const size_t begin = text.find_first_not_of(kBlank);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
+}
+
+Diag error_at(std::string_view file, int line, std::string message) {
+  return Diag{std::move(message), {std::string(file), line, 1}, {}};
+}
+
+struct Line {
+  int number;
+  std::string_view name, rest;
+};
+
+// "name: rest" lines; # begins a comment.
+Expected<std::vector<Line>> lines_of(std::string_view text, std::string_view file) {
+  std::vector<Line> lines;
+  for (int number = 1; !text.empty(); ++number) {
+    const size_t end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+    line = trimmed(line.substr(0, line.find('#')));
+    if (line.empty()) continue;
+    const size_t colon = line.find(':');
+    if (colon == std::string_view::npos) {
+      return error_at(file, number, fmt::format("expected `KERNEL: …`, got `{}`", line));
+    }
+    lines.push_back({number, trimmed(line.substr(0, colon)), trimmed(line.substr(colon + 1))});
+  }
+  return lines;
+}
+
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
+  while (!(text = trimmed(text)).empty()) {
+    const size_t end = std::min(text.find_first_of(kBlank), text.size());
+    words.push_back(text.substr(0, end));
+    text.remove_prefix(end);
+  }
+  return words;
+}
+
+Expected<NodeId> value_named(std::string_view word, const Reads& reads, std::string_view file, int line) {
+  size_t number = 0;
+  const char* end = word.data() + word.size();
+  const bool ok = word.starts_with('%') && std::from_chars(word.data() + 1, end, number).ptr == end && word.size() > 1;
+  if (!ok || number >= reads.order().size()) {
+    return error_at(file, line,
+                    fmt::format("the graph has no value {}: it has %0 to %{}", word, reads.order().size() - 1));
+  }
+  const NodeId id = reads.order()[number];
+  if (!reads.computes(id)) {
+    return error_at(file, line,
+                    fmt::format("{} is a {}, which is no kernel's: whoever reads it computes it", word,
+                                reads.graph()[id].op->name));
+  }
+  return id;
+}
+
+std::string home_text(const Program& program, uint32_t value) {
+  const Home& home = program.homes[value];
+  switch (home.kind) {
+    case Home::Kind::input:
+      return fmt::format("input {}", home.number);
+    case Home::Kind::output:
+      return fmt::format("output {}", home.number);
+    case Home::Kind::arena:
+      return fmt::format("slot {}", program.plan.slots[home.number]);
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string kernel_name(const Graph& body) { return "k" + kernel_hash(print(body)).substr(0, kNameDigits); }
+
+std::string print_groups(const Reads& reads, std::span<const Group> groups) {
+  std::string text =
+      "# The values of rewritten.llir that each kernel computes. Views, constants and the like are in none: whoever "
+      "reads\n# them computes them.\n";
+  for (const Group& group : groups) {
+    const Carved carved = carve(reads.graph(), reads.with_free(group), reads.results_of(group));
+    text += kernel_name(*carved.body) + ":";
+    for (const NodeId id : group) text += fmt::format(" %{}", reads.position(id));
+    text += fmt::format("  # {}\n", kernel_title(*carved.body));
+  }
+  return text;
+}
+
+Expected<std::vector<Group>> parse_groups(std::string_view text, const Reads& reads, std::string_view file) {
+  std::vector<Group> groups;
+  std::map<NodeId, int> line_of;
+  for (const Line& line : LUMEN_TRY(lines_of(text, file))) {
+    Group& group = groups.emplace_back();
+    for (const std::string_view word : words_of(line.rest)) {
+      const NodeId id = LUMEN_TRY(value_named(word, reads, file, line.number));
+      const auto [known, is_new] = line_of.emplace(id, line.number);
+      if (!is_new) {
+        return error_at(file, line.number, fmt::format("{} is in line {} already", word, known->second));
+      }
+      group.push_back(id);
+    }
+    if (group.empty()) return error_at(file, line.number, fmt::format("kernel {} has no values", line.name));
+    reads.sort(group);
+  }
+  for (const NodeId id : reads.order()) {
+    if (!reads.computes(id) || line_of.contains(id)) continue;
+    return error(fmt::format("{}: %{} ({}) is in no kernel", file, reads.position(id), reads.graph()[id].op->name));
+  }
+  return groups;
+}
+
+std::string print_schedules(std::span<const std::string> names, std::span<const ProgramKernel> kernels) {
+  std::string text = "# How each kernel runs.\n";
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    text += fmt::format("{}: {}  # {}\n", names[k], kernels[k].schedule.empty() ? kInterpreted : kernels[k].schedule,
+                        kernel_title(*kernels[k].body));
+  }
+  return text;
+}
+
+Expected<Schedules> parse_schedules(std::string_view text, std::string_view file) {
+  Schedules schedules;
+  for (const Line& line : LUMEN_TRY(lines_of(text, file))) {
+    if (line.rest.empty()) return error_at(file, line.number, fmt::format("kernel {} has no schedule", line.name));
+    const std::string schedule(line.rest == kInterpreted ? "" : line.rest);
+    if (!schedules.emplace(line.name, schedule).second) {
+      return error_at(file, line.number, fmt::format("kernel {} has two schedules", line.name));
+    }
+  }
+  return schedules;
+}
+
+std::string print_plan(const Program& program, std::span<const std::string> names) {
+  std::string text = fmt::format("{} calls of {} kernels; {} values in {} slots of the arena\n", program.calls.size(),
+                                 program.kernels.size(), program.inner.size(), program.plan.count);
+  const auto list = [&](std::string_view word, const std::vector<uint32_t>& values) {
+    for (const uint32_t value : values) {
+      text += fmt::format("  {} v{} {} in {}\n", word, value, program.values[value].str(), home_text(program, value));
+    }
+  };
+  for (size_t k = 0; k < program.calls.size(); ++k) {
+    const ProgramCall& call = program.calls[k];
+    text += fmt::format("call {}: {} {}\n", k, names[call.kernel], kernel_title(*program.kernels[call.kernel].body));
+    list("reads", call.operands);
+    list("makes", call.results);
+  }
+  for (const ProgramCopy& copy : program.copies) {
+    text +=
+        fmt::format("output \"{}\" is a copy of v{}\n", program.graph->outputs()[copy.output].name.str(), copy.value);
+  }
+  return text;
+}
+
+}  // namespace lumen::search

@@ -1,0 +1,157 @@
+// Attention on a GPU against the reference, emulated.
+#include "lumen/codegen/cuda_attention.h"
+
+#include <gtest/gtest.h>
+
+#include "lumen/codegen/print_kernel.h"
+#include "tests/codegen/attention_graphs.h"
+#include "tests/codegen/cuda_emulator.h"
+#include "tests/support/gpu_target.h"
+
+namespace lumen {
+namespace {
+
+using namespace lumen::testing;
+
+// Each body with a schedule proposed, the first one more often than others, and with those of `more` that fit it; a
+// large one with one of these.
+class CudaAttentionCases {
+ public:
+  explicit CudaAttentionCases(std::vector<std::string> more = {}) : more_(std::move(more)) {}
+
+  void add(const Graph& graph, const std::string& about, const DimValues& dims = {}) {
+    const std::shared_ptr<const Graph> body = clone(graph);
+    std::vector<HostTensor> inputs;
+    for (const NodeId id : body->inputs()) inputs.push_back(random_values((*body)[id].type, dims, random_));
+    const auto proposed = kernel_schedules(*body, tests::gpu_target());
+    ASSERT_TRUE(proposed.ok()) << about << ": " << proposed.diag().str() << print(*body);
+    EXPECT_LE(proposed->size(), 6u);
+    std::vector<std::string> schedules{(*proposed)[random_() % 2 == 0 ? 0 : random_() % proposed->size()]};
+    if (!is_large(*body, dims)) schedules.insert(schedules.end(), more_.begin(), more_.end());
+    for (const std::string& schedule : schedules) {
+      const auto kernel = print_kernel(*body, "k" + std::to_string(kernels_.size()), schedule, tests::gpu_target());
+      const bool may_not_fit = std::ranges::find(more_, schedule) != more_.end();
+      if (!kernel.ok() && may_not_fit) continue;
+      ASSERT_TRUE(kernel.ok()) << kernel.diag().str() << print(*body);
+      kernels_.push_back(*kernel);
+      cases_.push_back({body, inputs, dims, *kernel, about + ", " + schedule});
+    }
+  }
+  AddAttention adder() {
+    return [this](const Graph& graph, const std::string& about, const DimValues& dims) { add(graph, about, dims); };
+  }
+
+  void run() {
+    ASSERT_FALSE(cases_.empty());
+    const Emulated emulated(kernels_);
+    for (const Case& each : cases_) {
+      const auto [got, fault] = emulated.run(each, random_);
+      std::vector<const HostTensor*> in;
+      for (const HostTensor& input : each.inputs) in.push_back(&input);
+      const auto wanted = interpret(*expand(*each.body), in, each.dims).value();
+      ASSERT_EQ(fault, 0);
+      for (size_t k = 0; k < wanted.size(); ++k) {
+        expect_same(got[k], wanted[k], wanted[k].dtype == f32 ? 64 : 4, each, 1);
+      }
+      if (::testing::Test::HasFailure()) return;
+    }
+  }
+  size_t size() const { return kernels_.size(); }
+
+ private:
+  static bool is_large(const Graph& body, const DimValues& dims) {
+    constexpr int64_t kLarge = 1 << 17;
+    return std::ranges::any_of(body.order(),
+                               [&](NodeId id) { return evaluate(body[id].type.shape.numel(), dims).value() > kLarge; });
+  }
+
+  std::vector<std::string> more_;
+  std::vector<KernelText> kernels_;
+  std::vector<Case> cases_;
+  std::mt19937_64 random_{std::random_device{}()};
+};
+
+const char* const kInParts = "gpu-decode rows=3 keys=32 parts=3 threads=64";
+
+TEST(CudaAttention, attends_at_every_size) {
+  CudaAttentionCases cases({kInParts});
+  add_sizes_of_attention(cases.adder());
+  cases.run();
+}
+
+TEST(CudaAttention, maps_scores) {
+  CudaAttentionCases cases({kInParts});
+  add_score_maps(cases.adder());
+  add_exponents(cases.adder());
+  add_divided(cases.adder());
+  cases.run();
+}
+
+TEST(CudaAttention, skips_tiles_of_keys) {
+  CudaAttentionCases cases({kInParts});
+  add_skipping(cases.adder());
+  add_rows_of_nothing(cases.adder());
+  cases.run();
+}
+
+TEST(CudaAttention, shares_heads_and_reads_every_layout) {
+  CudaAttentionCases cases({kInParts});
+  add_shared_heads(cases.adder());
+  cases.run();
+}
+
+TEST(CudaAttention, serves_dims_of_every_size) {
+  CudaAttentionCases cases({kInParts});
+  add_symbolic_attention(cases.adder());
+  cases.run();
+}
+
+TEST(CudaAttention, widens_operands) {
+  CudaAttentionCases cases({kInParts, "gpu-flash rows=32 keys=32 threads=64", "gpu-flash rows=32 keys=16 threads=32"});
+  add_narrow_attention(cases.adder());
+  cases.run();
+}
+
+TEST(CudaAttention, multiplies_with_tensor_cores) {
+  CudaAttentionCases cases({"gpu-flash rows=32 keys=32 threads=64", "gpu-flash rows=64 keys=64 threads=64"});
+  for (const int64_t length : {1, 100}) {
+    for (const bool masked : {false, true}) {
+      Graph graph;
+      const Expr n = graph.dim("n", 1, 4096);
+      const Tensor q = cast(graph.input("a0", {1, 4, n, 64}, bf16), f32);
+      const Tensor k = repeat_interleave(cast(graph.input("a1", {1, 2, n, 64}, bf16), f32), 2, 1);
+      const Tensor v = repeat_interleave(cast(graph.input("a2", {1, 2, n, 48}, bf16), f32), 2, 1);
+      const Tensor s = product(q, "bhqd", k, "bhkd", "bhqk") * 0.125;
+      cast(weighed(masked ? causal(graph, s) : s, v), bf16).output("r0");
+      cases.add(graph, "prefill", {{"n", length}});
+    }
+  }
+  EXPECT_GE(cases.size(), 12u);
+  cases.run();
+}
+
+// One new token of a model: heads that share keys, a cache that is longer than what is in it.
+TEST(CudaAttention, decodes) {
+  CudaAttentionCases cases({kInParts});
+  for (const int64_t length : {1, 40, 300}) {
+    Graph graph;
+    const Expr n = graph.dim("n", 1, 4096);
+    const Tensor q = cast(graph.input("a0", {2, 4, 64}, bf16), f32);
+    const Tensor k = cast(graph.input("a1", {n, 2, 64}, bf16), f32);
+    const Tensor v = cast(graph.input("a2", {n, 2, 64}, bf16), f32);
+    const Tensor s = product(q, "hgd", k, "khd", "hgk") * 0.125;
+    const Tensor e = exp2((s - max(s, {-1}, true)) * kLog2e);
+    cast(product(e, "hgk", v, "khd", "hgd") / sum(e, {-1}, true), bf16).output("r0");
+    cases.add(graph, "decode", {{"n", length}});
+  }
+  cases.run();
+}
+
+TEST(CudaAttention, schedules_are_lines_of_text) {
+  const std::string line = "gpu-decode rows=4 keys=64 parts=32 threads=256";
+  EXPECT_EQ(CudaAttentionSchedule::parse(line).value().str(), line);
+  EXPECT_FALSE(CudaAttentionSchedule::parse("attention vector mr=1").ok());
+}
+
+}  // namespace
+}  // namespace lumen

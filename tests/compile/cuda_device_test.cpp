@@ -1,0 +1,136 @@
+// The CUDA backend where there is no GPU: libraries that lack something, and kernels that are assembled only.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "lumen/backend/cuda/cuda_device.h"
+#include "lumen/codegen/map.h"
+#include "lumen/frontend/ops.h"
+#include "tests/support/nvrtc.h"
+#include "tests/support/scratch_dir.h"
+
+namespace lumen::cuda {
+namespace {
+
+template <class T>
+std::string error_of(const Expected<T>& result) {
+  return result.ok() ? "no error" : result.diag().str();
+}
+
+// Every function of the driver, each of which does nothing and succeeds.
+std::string idle_driver() {
+  std::string text;
+#define LUMEN_ROW(member, symbol, parameters) text += std::string("int ") + symbol + "(void) { return 0; }\n";
+  LUMEN_CUDA_DRIVER(LUMEN_ROW)
+#undef LUMEN_ROW
+  return text;
+}
+
+// The text with one function's body in place of its own.
+std::string with(std::string text, const std::string& symbol, const std::string& definition) {
+  const std::string idle = "int " + symbol + "(void) { return 0; }\n";
+  const size_t at = text.find(idle);
+  EXPECT_NE(at, std::string::npos) << symbol;
+  return text.replace(at, idle.size(), definition + "\n");
+}
+
+class CudaFakes : public ::testing::Test {
+ protected:
+  // A shared library of this C text.
+  std::string library(const std::string& name, const std::string& text) {
+    std::ofstream(folder_ / (name + ".c")) << "#include <stddef.h>\n" << text;
+    const std::string command = "cd " + folder_.path() + " && cc -shared -fPIC -w -o " + name + ".so " + name + ".c";
+    EXPECT_EQ(std::system(command.c_str()), 0) << command;
+    return folder_ / (name + ".so");
+  }
+
+  static std::string good_driver() {
+    std::string text =
+        with(idle_driver(), "cuDriverGetVersion", "int cuDriverGetVersion(int* v) { *v = 13000; return 0; }");
+    text = with(text, "cuDeviceGetCount", "int cuDeviceGetCount(int* n) { *n = 1; return 0; }");
+    text = with(text, "cuDeviceGetAttribute",
+                "int cuDeviceGetAttribute(int* v, int which, int d) { *v = which == 75 ? 9 : which == 76 ? 0 : 1000; "
+                "return 0; }");
+    return with(text, "cuGetErrorString",
+                "int cuGetErrorString(int code, const char** text) { *text = \"a reason\"; return 0; }");
+  }
+  static std::string good_compiler() {
+    std::string text;
+#define LUMEN_ROW(member, symbol, parameters) text += std::string("int ") + symbol + "(void) { return 0; }\n";
+    LUMEN_CUDA_COMPILER(LUMEN_ROW)
+#undef LUMEN_ROW
+    text = with(text, "nvrtcGetCUBINSize", "int nvrtcGetCUBINSize(void* p, size_t* n) { *n = 4; return 0; }");
+    return with(text, "nvrtcVersion", "int nvrtcVersion(int* a, int* b) { *a = 1; *b = 2; return 0; }");
+  }
+
+  tests::ScratchDir folder_;
+};
+
+TEST_F(CudaFakes, says_that_there_is_no_driver) {
+  EXPECT_EQ(error_of(devices({{"/nowhere/libcuda.so"}, {}})),
+            "[cuda] the driver (libcuda) not found; tried /nowhere/libcuda.so");
+}
+
+TEST_F(CudaFakes, says_that_the_driver_is_too_old) {
+  const std::string old =
+      with(idle_driver(), "cuDriverGetVersion", "int cuDriverGetVersion(int* v) { *v = 11040; return 0; }");
+  EXPECT_EQ(error_of(devices({{library("old", old)}, {}})),
+            "[cuda] the driver is for CUDA 11.4; Lumen needs 12.0 or later");
+  EXPECT_EQ(error_of(devices({{library("empty", "int nothing;")}, {}})),
+            "[cuda] the library has no function cuInit: it is too old");
+}
+
+TEST_F(CudaFakes, says_that_there_is_no_gpu) {
+  std::string text = good_driver();
+  const size_t at = text.find("*n = 1");
+  ASSERT_NE(at, std::string::npos);
+  text.replace(at, 6, "*n = 0");
+  const std::string driver = library("no_gpu", text);
+  EXPECT_TRUE(devices({{driver}, {}}).value().empty());
+  EXPECT_EQ(error_of(CudaDevice::open(0, 0, {{driver}, {}})), "[cuda] there is no GPU number 0: this machine has 0");
+}
+
+TEST_F(CudaFakes, says_that_the_driver_does_not_start) {
+  const std::string broken = with(good_driver(), "cuInit", "int cuInit(unsigned f) { return 999; }");
+  EXPECT_EQ(error_of(devices({{library("broken", broken)}, {}})), "[cuda] cuInit failed: a reason (999)");
+}
+
+TEST_F(CudaFakes, says_that_there_is_no_compiler) {
+  const std::string driver = library("driver", good_driver());
+  EXPECT_EQ(error_of(CudaDevice::open(0, 0, {{driver}, {"/nowhere/libnvrtc.so"}})),
+            "[cuda] the compiler of kernels (libnvrtc) not found; tried /nowhere/libnvrtc.so");
+  EXPECT_EQ(error_of(CudaDevice::open(3, 0, {{driver}, {}})), "[cuda] there is no GPU number 3: this machine has 1");
+}
+
+TEST_F(CudaFakes, says_how_much_memory_there_was) {
+  std::string text = with(good_driver(), "cuMemGetInfo_v2",
+                          "int cuMemGetInfo_v2(size_t* f, size_t* t) { *f = 3 << 20; *t = 16 << 20; return 0; }");
+  const LibrarySearch search{{library("driver", text)}, {library("compiler", good_compiler())}};
+  const std::shared_ptr<CudaDevice> device = CudaDevice::open(0, 8 << 20, search).value();
+  EXPECT_EQ(error_of(device->memory()->allocate(9 << 20)),
+            "[cuda] out of memory: 9 MiB more are needed on , which has 16 MiB, of which 8 MiB may be used; 0 MiB are "
+            "in use here and 3 MiB are free");
+  text = with(text, "cuMemAlloc_v2", "int cuMemAlloc_v2(void* p, size_t n) { return n > 1 << 20 ? 2 : 0; }");
+  const LibrarySearch full{{library("full", text)}, {library("compiler", good_compiler())}};
+  const std::shared_ptr<CudaDevice> small = CudaDevice::open(0, 0, full).value();
+  const std::string said = error_of(small->memory()->allocate(2 << 20));
+  EXPECT_TRUE(said.starts_with("[cuda] out of memory: 2 MiB more are needed")) << said;
+}
+
+TEST(CudaCompiler, assembles_for_every_generation) {
+  const Expected<std::shared_ptr<const RuntimeCompiler>> nvrtc = load_compiler(tests::compilers_of_kernels());
+  if (!nvrtc.ok()) GTEST_SKIP() << nvrtc.diag().str();
+  const KernelCompiler compiler(*nvrtc, nullptr);
+  Graph graph;
+  exp(graph.input("x", {100})).output("y");
+  const std::string texts[] = {print_map(graph, "k").value().text};
+  for (const int sm : {80, 90, 100}) EXPECT_EQ(compiler.compile(texts, sm).value().at(0).substr(1, 3), "ELF") << sm;
+  const std::string wrong[] = {"__global__ void broken() { undeclared = 1; }\n"};
+  const std::string said = error_of(compiler.compile(wrong, 90));
+  EXPECT_NE(said.find("undeclared"), std::string::npos) << said;
+  EXPECT_NE(said.find("__global__ void broken()"), std::string::npos) << said;
+}
+
+}  // namespace
+}  // namespace lumen::cuda

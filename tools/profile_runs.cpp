@@ -1,0 +1,54 @@
+#include "tools/profile_runs.h"
+
+#include <fmt/format.h>
+
+#include "lumen/backend/cpu/cpu_device.h"
+#include "lumen/base/clock.h"
+#include "lumen/base/progress.h"
+#include "tools/language.h"
+
+namespace lumen::tools {
+
+namespace {
+
+template <class Run>
+bench::Profile profile_of(Session& session, int64_t rounds, Run run) {
+  session.set_profiling(true);
+  Progress progress("profile", static_cast<size_t>(rounds));
+  bench::Profile profile;
+  for (int64_t round = 0; round <= rounds; ++round) {
+    const double start = seconds_now();
+    run();
+    const double seconds = seconds_now() - start;
+    if (round > 0) profile.add_run(session.profile(), seconds);
+    progress.advance();
+  }
+  return profile;
+}
+
+}  // namespace
+
+Expected<bench::Limits> limits_for(BackendKind backend) {
+  if (backend == BackendKind::cuda) return bench::Limits();
+  const cpu::Compiler compiler = LUMEN_TRY(cpu::Compiler::find());
+  return bench::measure_limits(compiler, *cpu::shared_pool());
+}
+
+bench::Profile profile_session(Session& session, int64_t rounds) {
+  return profile_of(session, rounds, [&] { session.execute(); });
+}
+
+std::vector<NamedProfile> profile_decoder(models::Decoder& decoder, int64_t vocabulary, int64_t prompt,
+                                          int64_t rounds) {
+  const std::vector<int32_t> tokens = some_tokens(prompt, vocabulary);
+  std::vector<NamedProfile> profiles;
+  profiles.emplace_back(fmt::format("reading {} tokens", prompt), profile_of(decoder.session(), rounds, [&] {
+                          decoder.reset();
+                          decoder.prefill({tokens}, prompt);
+                        }));
+  profiles.emplace_back(fmt::format("writing a token after {}", prompt),
+                        profile_of(decoder.session(), rounds, [&] { decoder.step({tokens[0]}); }));
+  return profiles;
+}
+
+}  // namespace lumen::tools

@@ -1,0 +1,24 @@
+// Programs run again and again, with what each kernel took.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/suite/profile.h"
+#include "lumen/compile.h"
+#include "models/decoder.h"
+
+namespace lumen::tools {
+
+// What this machine can do at most; nothing for a GPU, whose limits are not measured.
+Expected<bench::Limits> limits_for(BackendKind backend);
+
+using NamedProfile = std::pair<std::string, bench::Profile>;
+
+// Each `rounds` times, after one that is not counted. Profiling is left on.
+bench::Profile profile_session(Session& session, int64_t rounds);
+// Reading a prompt of that many tokens at once, then writing a token after it.
+std::vector<NamedProfile> profile_decoder(models::Decoder& decoder, int64_t vocabulary, int64_t prompt, int64_t rounds);
+
+}  // namespace lumen::tools
