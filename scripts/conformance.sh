@@ -1,10 +1,16 @@
 #!/usr/bin/env bash
-# Compares every frontend function with PyTorch (generates the cases, runs them on the reference and, under each fusion
-# policy, on the CPU), every program of tests/egraph with egglog, files of weights with the packages that write them,
-# models with transformers, and tokenizers and chat templates with those of others. The last line counts all.
-# Arguments go to the program for the frontend, which runs alone then: scripts/conformance.sh --only softmax --all
+# Compares every frontend function with PyTorch (generates the cases, runs them on the reference and on the CPU, a third of
+# them under each fusion policy), every program of tests/egraph with egglog, files of weights with the packages that write
+# them, models with transformers, and tokenizers and chat templates with those of others. The last line counts all.
+# --thorough runs every case under every policy. Other arguments go to the program for the frontend, which runs alone
+# then: scripts/conformance.sh --only softmax --all
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+thorough=0
+if [ "${1:-}" = --thorough ]; then
+  thorough=1
+  shift
+fi
 .venv/bin/python tests/conformance/generate.py build/conformance || exit 1
 if [ $# -gt 0 ]; then exec build/release/conformance build/conformance "$@"; fi
 
@@ -27,17 +33,22 @@ compare() {
   "$@" 2>&1 | tee "$log" || status=1
   count "$log" "$1"
 }
-# on BACKEND FUSION LOG: the cases of the frontend.
-on() { LUMEN_BACKEND=$1 LUMEN_FUSION=$2 build/release/conformance build/conformance >"$3" 2>&1; }
+# on BACKEND FUSION PART: the cases of the frontend.
+on() {
+  if [ "$thorough" = 1 ]; then set -- "$1" "$2" 0/1; fi
+  LUMEN_BACKEND=$1 LUMEN_FUSION=$2 build/release/conformance build/conformance --part "$3"
+}
 # Two at a time: one core searches while another compiles.
-for pair in "reference never" "always profile"; do
-  read -r one other <<<"$pair"
+runs=("reference profile 0/1" "cpu never 0/3" "cpu always 1/3" "cpu profile 2/3")
+for first in 0 2; do
   logs=("$(mktemp)" "$(mktemp)")
-  if [ "$one" = reference ]; then on reference profile "${logs[0]}" & else on cpu "$one" "${logs[0]}" & fi
-  on cpu "$other" "${logs[1]}" || status=1
+  # shellcheck disable=SC2086
+  on ${runs[first]} >"${logs[0]}" 2>&1 &
+  # shellcheck disable=SC2086
+  on ${runs[first + 1]} >"${logs[1]}" 2>&1 || status=1
   wait $! || status=1
   for k in 0 1; do
-    echo "$([ $k = 0 ] && echo "$one" || echo "$other"):"
+    echo "on ${runs[first + k]}:"
     cat "${logs[k]}"
     count "${logs[k]}" conformance
   done

@@ -104,7 +104,7 @@ run_conformance() {
     echo "error: scripts/conformance.sh does not exist"
     return 1
   fi
-  bash scripts/conformance.sh 2>&1 | tee "$log"
+  bash scripts/conformance.sh $thorough 2>&1 | tee "$log"
   status=${PIPESTATUS[0]}
   read -r p f < <(sed -nE 's/^([a-z]+: )?([0-9]+) passed, ([0-9]+) failed.*/\2 \3/p' "$log" | tail -1)
   if [ -z "${p:-}" ]; then

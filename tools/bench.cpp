@@ -23,10 +23,10 @@ namespace {
 
 using bench::Report;
 
-Expected<Report> run_cases(const BenchOptions& options, const std::vector<bench::Case>& cases) {
+Expected<Report> run_cases(const BenchOptions& options, const std::vector<bench::Case>& cases,
+                           CompileOptions compiling) {
   TraceFile trace(options.trace);
   FusionLog log(options.fusion);
-  CompileOptions compiling = CompileOptions::from_flags();
   compiling.trace = trace.trace();
   LUMEN_TRY(log.set(compiling));
   Report report{.suite = options.suite,
@@ -37,7 +37,6 @@ Expected<Report> run_cases(const BenchOptions& options, const std::vector<bench:
                 .cold = options.cold,
                 .limits = {},
                 .results = {}};
-  if (!options.device.empty()) LUMEN_TRY(compiling.set_backend(options.device));
   if (compiling.backend == BackendKind::cuda) {
     bench::GpuLimits gpu = LUMEN_TRY(bench::measure_gpu(compiling));
     report.machine = report.hardware = gpu.hardware;
@@ -53,8 +52,10 @@ Expected<Report> run_cases(const BenchOptions& options, const std::vector<bench:
 }  // namespace
 
 Expected<int> run_bench(const BenchOptions& options) {
+  CompileOptions compiling = CompileOptions::from_flags();
+  if (!options.device.empty()) LUMEN_TRY(compiling.set_backend(options.device));
   const bench::CaseChoice choice{options.only, options.dtype, options.quick};
-  const auto patterns = options.device.starts_with("cuda") ? bench::large_pattern_cases : bench::pattern_cases;
+  const auto patterns = compiling.backend == BackendKind::cuda ? bench::large_pattern_cases : bench::pattern_cases;
   const std::vector<bench::Case> cases =
       LUMEN_TRY(bench::choose(options.suite == "micro" ? bench::micro_cases() : patterns(), choice));
   LUMEN_TRY(check_writable(options.json));
@@ -63,7 +64,7 @@ Expected<int> run_bench(const BenchOptions& options) {
   if (!options.compare.empty()) {
     before = LUMEN_TRY(bench::parse_report(LUMEN_TRY(read_text(options.compare)), options.compare));
   }
-  const Report report = LUMEN_TRY(run_cases(options, cases));
+  const Report report = LUMEN_TRY(run_cases(options, cases, compiling));
   fmt::print("{}", bench::results_table(report));
   if (!options.json.empty()) LUMEN_TRY(write_text(options.json, bench::print_report(report)));
   int status = 0;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -37,28 +36,13 @@ int winner(const FusionCase& fusion_case) {
   return best;
 }
 
-// How far the last strategy is behind the best of those before it; below 1 it is ahead. Runs are compared with those of
-// the same round: what slows the machine for a while slows all of a round.
-struct Behind {
-  double ratio = 0;
-  double error = 0;  // of the ratio, which is a median
-
-  // More than 2 %, and more than runs differ by chance.
-  bool loses() const { return ratio > kSame && ratio - 3 * error > 1; }
-};
-
-Behind behind(const FusionCase& fusion_case) {
-  constexpr double kErrorOfMedian = 1.25 * 1.4826;  // of normal numbers, by their median deviation
+// How far the last strategy is behind the best of those before it, round by round; below 1 it is ahead.
+bench::PairedRatio behind(const FusionCase& fusion_case) {
   const std::vector<FusionRuns>& all = fusion_case.strategies;
-  const std::vector<double> own = totals(all.back());
-  Behind most;
+  bench::PairedRatio most;
   for (size_t k = 0; k + 1 < all.size(); ++k) {
-    const std::vector<double> other = totals(all[k]);
-    std::vector<double> ratios;
-    for (size_t run = 0; run < own.size(); ++run) ratios.push_back(own[run] / other[run]);
-    const bench::Summary found = bench::summarise(ratios);
-    if (found.median < most.ratio) continue;
-    most = {found.median, kErrorOfMedian * found.mad / std::sqrt(static_cast<double>(ratios.size()))};
+    const bench::PairedRatio found = bench::paired_ratio(totals(all.back()), totals(all[k]));
+    if (found.median > most.median) most = found;
   }
   return most;
 }
@@ -135,11 +119,11 @@ std::string fusion_table(const FusionReport& report) {
     text += fmt::format("{:26} left out: longer than the context\n", name);
   text += wins_text(report);
   if (report.strategies.size() > 1 && !report.cases.empty()) {
-    const FusionCase& worst = std::ranges::max(report.cases, {}, [](const auto& each) { return behind(each).ratio; });
+    const FusionCase& worst = std::ranges::max(report.cases, {}, [](const auto& each) { return behind(each).median; });
     const auto lost = std::ranges::count_if(report.cases, [](const auto& each) { return behind(each).loses(); });
     text += fmt::format(
         "{} at its worst takes {:.3f} +- {:.3f} of the best of the others: {}; it loses {} of {} cases\n",
-        report.strategies.back(), behind(worst).ratio, behind(worst).error, worst.name, lost, report.cases.size());
+        report.strategies.back(), behind(worst).median, behind(worst).error, worst.name, lost, report.cases.size());
   }
   size_t same = 0;
   for (const FusionCase& each : report.cases) {

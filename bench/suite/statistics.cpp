@@ -36,4 +36,15 @@ Change change_between(const Summary& before, const Summary& after) {
   return moved > 0 ? Change::slower : Change::faster;
 }
 
+bool PairedRatio::loses() const { return median > 1 + kShare && median - kDeviations * error > 1; }
+
+PairedRatio paired_ratio(const std::vector<double>& own, const std::vector<double>& other) {
+  constexpr double kErrorOfMedian = 1.25 * 1.4826;  // of normal numbers, by their median deviation
+  CHECK(own.size() == other.size(), "timings without a partner");
+  std::vector<double> ratios;
+  for (size_t k = 0; k < own.size(); ++k) ratios.push_back(own[k] / other[k]);
+  const Summary found = summarise(ratios);
+  return {found.median, kErrorOfMedian * found.mad / std::sqrt(static_cast<double>(ratios.size()))};
+}
+
 }  // namespace lumen::bench

@@ -20,4 +20,15 @@ enum class Change : uint8_t { none, slower, faster };
 // Beyond three deviations (the larger of both) and 2 % of the old median; anything less is noise.
 Change change_between(const Summary& before, const Summary& after);
 
+// How many times as long one takes as another, from timings in pairs: what slows the machine for a while slows both of
+// a pair, so their ratio says more than the two medians do.
+struct PairedRatio {
+  double median = 0;
+  double error = 0;  // the standard error of the median
+
+  // More than 2 % slower, and by more than pairs differ by chance.
+  bool loses() const;
+};
+PairedRatio paired_ratio(const std::vector<double>& own, const std::vector<double>& other);
+
 }  // namespace lumen::bench

@@ -33,4 +33,26 @@ TEST(BenchStatistics, SlowerOnlyBeyondThreeDeviationsAndTwoPercent) {
   EXPECT_EQ(change(100, 1, 97.5, 0), Change::none);
 }
 
+TEST(BenchStatistics, PairsAreComparedRoundByRound) {
+  // Rounds differ fivefold; within each, one takes 5 % longer than the other.
+  const std::vector<double> other = {1, 5, 2, 1, 3, 2, 4};
+  std::vector<double> own;
+  for (const double seconds : other) own.push_back(1.05 * seconds);
+  const PairedRatio slower = paired_ratio(own, other);
+  EXPECT_NEAR(slower.median, 1.05, 1e-12);
+  EXPECT_NEAR(slower.error, 0, 1e-12);
+  EXPECT_TRUE(slower.loses());
+  EXPECT_FALSE(paired_ratio(other, own).loses());
+  EXPECT_FALSE(paired_ratio(other, other).loses());
+  // Within 2 % nobody loses, however sure that is; and 10 % that may be chance is not a loss.
+  EXPECT_FALSE((PairedRatio{1.019, 0}).loses());
+  EXPECT_TRUE((PairedRatio{1.021, 0}).loses());
+  EXPECT_TRUE((PairedRatio{1.1, 0.03}).loses());
+  EXPECT_FALSE((PairedRatio{1.1, 0.04}).loses());
+  // The error falls with the root of the number of pairs.
+  const std::vector<double> four = {1, 1.2, 1, 1.2}, ones(4, 1),
+                            sixteen = {1, 1.2, 1, 1.2, 1, 1.2, 1, 1.2, 1, 1.2, 1, 1.2, 1, 1.2, 1, 1.2};
+  EXPECT_NEAR(paired_ratio(four, ones).error, 2 * paired_ratio(sixteen, std::vector<double>(16, 1)).error, 1e-12);
+}
+
 }  // namespace lumen::bench
