@@ -124,13 +124,14 @@ run_sanitized() {
     run_ctest "$preset" -L "^($(IFS='|'; echo "$*"))\$" -E '^ExtractRandom.HeuristicIsAsGoodAsExact$'
 }
 
-# One fuzz target is one test: it must survive $fuzz_seconds. New inputs stay under build/asan/corpus.
+# One fuzz target is one test: it must survive $fuzz_seconds. New inputs stay under build/asan/corpus. The seed is the same
+# in every run, so that what fails is about the change; --fuzz-seed 0 takes another each time.
 fuzz_one() {
   local name=$1 seeds="tests/fuzz/corpus/${1#fuzz_}" corpus="build/asan/corpus/$1" folders
   mkdir -p "$corpus" build/asan/crashes
   folders=("$corpus")
   if [ -d "$seeds" ]; then folders+=("$seeds"); fi
-  if "build/asan/$name" -max_total_time="$2" -timeout=20 -rss_limit_mb=4096 -print_final_stats=1 \
+  if "build/asan/$name" -max_total_time="$2" -seed="$fuzz_seed" -timeout=20 -rss_limit_mb=4096 -print_final_stats=1 \
     -artifact_prefix="build/asan/crashes/$name-" "${folders[@]}" >"$logs/$name.log" 2>&1; then
     echo "$name: ok, $(sed -n 's/^stat::number_of_executed_units: *//p' "$logs/$name.log") inputs in $2 s"
     count 1 0

@@ -324,7 +324,13 @@ void Session::take_outputs() {
     }
     const std::optional<size_t> number = updates_[k];
     if (!number) continue;
-    inputs_[*number] = {Form::computed, outputs_[k].dims, 0, outputs_[k].buffer, nullptr, true};
+    Given& given = inputs_[*number];
+    given.form = Form::computed;
+    given.dims = outputs_[k].dims;  // in the memory that it has: executing again allocates nothing
+    given.count = 0;
+    given.buffer = outputs_[k].buffer;
+    given.bound = nullptr;
+    given.is_there = true;
     input_data_[*number] = outputs_[k].buffer->data();
   }
 }

@@ -16,13 +16,14 @@ std::string tiny_config(const std::string& changes) {
   return config.dump();
 }
 
-Session random_session(const Model& model) {
-  Session session(model.graph);
-  for (const nn::Parameter& parameter : nn::parameters(*model.graph)) {
+Session with_random_parameters(Session session) {
+  for (const nn::Parameter& parameter : nn::parameters(session.graph())) {
     session.set(parameter.name, random_tensor(parameter.type.dtype, parameter.type.shape.evaluate({}).value(),
                                               parameter.name, 3, ValueRange{-0.5, 0.5}));
   }
   return session;
 }
+
+Session random_session(const Model& model) { return with_random_parameters(Session(model.graph)); }
 
 }  // namespace lumen::models

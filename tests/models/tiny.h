@@ -10,7 +10,9 @@ namespace lumen::models {
 // Llama, two layers, with `"key": value` pairs added or replaced.
 std::string tiny_config(const std::string& changes = "{}");
 
-// On the reference, with parameters that depend on their names only.
+// With parameters that depend on their names only.
+Session with_random_parameters(Session session);
+// Such a one on the reference.
 Session random_session(const Model& model);
 
 }  // namespace lumen::models

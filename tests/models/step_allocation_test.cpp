@@ -1,0 +1,55 @@
+// Writing a token takes no memory from the heap.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "lumen/compile.h"
+#include "tests/models/tiny.h"
+
+namespace {
+
+std::atomic<size_t> allocations = 0;
+
+}  // namespace
+
+// These replace those of the whole program.
+void* operator new(size_t size) {
+  ++allocations;
+  if (void* memory = std::malloc(size > 0 ? size : 1)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+
+namespace lumen::models {
+namespace {
+
+class Steps : public ::testing::TestWithParam<bool> {};
+
+TEST_P(Steps, allocate_nothing) {
+  ModelOptions how{.batch = 2, .max_context = 128};
+  if (GetParam()) how.paging = {.page = 16, .pages = 16};
+  const Model model = build_model(tiny_config(), how).value();
+  CompileOptions options;
+  options.measure = false;
+  Decoder decoder(with_random_parameters(compile(*model.graph, options)), model);
+  decoder.prefill({{1, 2, 3}, {4}}, 8);
+  decoder.step({5, 6});  // one token a sequence: sizes are settled anew
+  decoder.step({7, 8});  // and the second set of outputs is made
+  const size_t before = allocations;
+  int32_t next[2] = {1, 2};
+  for (int k = 0; k < 50; ++k) {  // up to 55 of 64, where the context grows
+    decoder.step(next);
+    for (int64_t b = 0; b < 2; ++b) next[b] = decoder.best(b).value_or(0);
+    ASSERT_EQ(decoder.logits(1).size(), 11U);
+  }
+  EXPECT_EQ(allocations, before);
+}
+
+INSTANTIATE_TEST_SUITE_P(Caches, Steps, ::testing::Bool(),
+                         [](const auto& paged) { return paged.param ? "paged" : "whole"; });
+
+}  // namespace
+}  // namespace lumen::models
