@@ -1,12 +1,24 @@
-"""1 against 2 threads on the largest cases, in turns; outputs must be the same to the letter."""
+"""1 against 2 threads on the largest cases, in turns; outputs must be the same to the letter.
+
+The limit is what the machine gives to as many processes of one thread at once, beside one alone: cores share caches,
+memory and, where they are virtual, more than that."""
 
 import argparse
+import statistics
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from engines import markdown, median, run_lumen
 from programs.cases import choose
+
+
+def run_at_once(count, *arguments):
+    """The mean seconds of so many processes that run beside each other."""
+    with ThreadPoolExecutor(count) as pool:
+        runs = [pool.submit(run_lumen, *arguments) for _ in range(count)]
+        return statistics.mean(run.result().seconds for run in runs)
 
 
 def main():
@@ -22,16 +34,22 @@ def main():
         for case in choose(options.only):
             path = Path(folder) / f"{case.name}.egg"
             path.write_text(case.text())
-            runs = {count: [] for count in threads}
+            runs, ratios, limits = {count: [] for count in threads}, [], []
             for _ in range(options.rounds):
                 for count in threads:
                     runs[count].append(run_lumen(options.lumen, str(path), "--threads", count))
+                first, last = runs[threads[0]][-1].seconds, runs[threads[-1]][-1].seconds
+                ratios.append(first / last)
+                at_once = int(threads[-1])
+                limits.append(at_once * first / run_at_once(at_once, options.lumen, str(path), "--threads", "1"))
             equal = len({run.output for found in runs.values() for run in found}) == 1
             same = same and equal
             seconds = [median(runs[count], "seconds") for count in threads]
-            rows.append((case.title, *(f"{s:.3f}" for s in seconds), f"{seconds[0] / seconds[-1]:.2f}x",
+            rows.append((case.title, *(f"{s:.3f}" for s in seconds),
+                         f"{statistics.median(ratios):.2f}x ({min(ratios):.2f} to {max(ratios):.2f})",
+                         f"{statistics.median(limits):.2f}x ({min(limits):.2f} to {max(limits):.2f})",
                          "same" if equal else "DIFFERENT"))
-    print(markdown(("case", *(f"{count} threads s" for count in threads), "ratio", "outputs"), rows))
+    print(markdown(("case", *(f"{count} threads s" for count in threads), "ratio", "limit", "outputs"), rows))
     return 0 if same else 1
 
 

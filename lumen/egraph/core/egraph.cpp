@@ -88,23 +88,40 @@ void EGraph::State::catch_up_indexes() {
       rows += behind.back().rows;
     });
   }
-  const auto catch_up = [&](size_t i) {
-    Table& table = tables[behind[i].table];
-    const uint64_t columns = behind[i].columns;
-    if (!std::has_single_bit(columns)) {
-      table.catch_up_composite(columns, table.rows());
+  const auto range = [&](const Behind& one, uint32_t column) {
+    return range_of(tables[one.table].decl.column_sort(column));
+  };
+  const auto catch_up = [&](const Behind& one) {
+    Table& table = tables[one.table];
+    if (!std::has_single_bit(one.columns)) {
+      table.catch_up_composite(one.columns, table.rows());
       return;
     }
-    const uint32_t column = static_cast<uint32_t>(std::countr_zero(columns));
-    table.catch_up(column, table.rows(), range_of(table.decl.column_sort(column)));
+    const uint32_t column = static_cast<uint32_t>(std::countr_zero(one.columns));
+    table.catch_up(column, table.rows(), range(one, column));
   };
-  if (workers != nullptr && rows > 10000) {
-    // The largest first: the threads end at about the same time.
-    std::stable_sort(behind.begin(), behind.end(), [](const Behind& a, const Behind& b) { return a.rows > b.rows; });
-    workers->run(behind.size(), catch_up);
-  } else {
-    for (size_t i = 0; i < behind.size(); ++i) catch_up(i);
+  if (workers == nullptr || rows <= 10000) {
+    for (const Behind& one : behind) catch_up(one);
+    return;
   }
+  // The largest first: the threads end at about the same time. One that is more than a thread's share is divided.
+  std::stable_sort(behind.begin(), behind.end(), [](const Behind& a, const Behind& b) { return a.rows > b.rows; });
+  const uint32_t shares = std::min(Index::kParts, static_cast<uint32_t>(std::bit_floor(workers->threads())));
+  std::vector<Behind> whole;
+  for (const Behind& one : behind) {
+    if (!std::has_single_bit(one.columns) || one.rows * workers->threads() <= rows) {
+      whole.push_back(one);
+      continue;
+    }
+    Table& table = tables[one.table];
+    const uint32_t column = static_cast<uint32_t>(std::countr_zero(one.columns));
+    Index& index = table.start_catch_up(column, range(one, column));
+    workers->run(shares, [&](size_t share) {
+      table.catch_up_share(index, column, table.rows(), static_cast<uint32_t>(share), shares);
+    });
+    index.reach = table.rows();
+  }
+  workers->run(whole.size(), [&](size_t i) { catch_up(whole[i]); });
 }
 
 int64_t EGraph::State::count_rows(std::span<const std::string> names) const {

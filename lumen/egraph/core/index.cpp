@@ -5,7 +5,7 @@
 
 namespace lumen::egraph {
 
-void Index::add(Value value, Row row) {
+void IndexPart::add(Value value, Row row) {
   Bucket& bucket = bucket_for(value);
   const uint32_t count = bucket.count++;
   if (count == 0) {
@@ -17,7 +17,7 @@ void Index::add(Value value, Row row) {
     const uint32_t at = take_postings(1);
     postings_[at] = bucket.data;
     bucket.data = at;
-  } else if (std::has_single_bit(count)) {  // full
+  } else if ((count & (count - 1)) == 0) {  // a power of two: full (std::has_single_bit calls a library here)
     const uint32_t log2 = static_cast<uint32_t>(std::countr_zero(count));
     const uint32_t at = take_postings(log2 + 1);
     std::copy_n(postings_.data() + bucket.data, count, postings_.data() + at);
@@ -27,7 +27,7 @@ void Index::add(Value value, Row row) {
   postings_[bucket.data + count] = row;
 }
 
-uint32_t Index::take_postings(uint32_t room_log2) {
+uint32_t IndexPart::take_postings(uint32_t room_log2) {
   if (free_.size() <= room_log2) free_.resize(room_log2 + 1);
   std::vector<uint32_t>& free = free_[room_log2];
   if (!free.empty()) {
@@ -40,7 +40,7 @@ uint32_t Index::take_postings(uint32_t room_log2) {
   return at;
 }
 
-Index::Bucket& Index::bucket_for(Value value) {
+IndexPart::Bucket& IndexPart::bucket_for(Value value) {
   if (dense_) {
     if (value >= buckets_.size()) buckets_.resize(value + 1, Bucket{0, 0});
     return buckets_[value];
@@ -55,8 +55,8 @@ Index::Bucket& Index::bucket_for(Value value) {
   return buckets_[at];
 }
 
-void Index::grow_hash() {
-  const uint32_t capacity = std::max<uint32_t>(16, (mask_ + 1) * 2);
+void IndexPart::grow_hash() {
+  const uint32_t capacity = std::max<uint32_t>(4, (mask_ + 1) * 2);
   GrowArray<Value> keys;
   GrowArray<Bucket> buckets;
   keys.resize(capacity, kNone);
@@ -74,7 +74,7 @@ void Index::grow_hash() {
   mask_ = mask;
 }
 
-void Index::fit(size_t rows, size_t range) {
+void IndexPart::fit(size_t rows, size_t range) {
   const bool want_dense = dense_ ? rows * 16 >= range : rows * 4 >= range;
   if (range == 0 || want_dense == dense_) return;
   GrowArray<Value> keys = std::move(keys_);

@@ -1,7 +1,8 @@
 // Index: for a column of a table, the rows that have a value there, ascending. Rows only join (the table appends);
-// dead rows stay listed until the table is compacted.
+// dead rows stay listed until the table is compacted. It is in parts by value, to which threads can add at once.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <span>
 #include <vector>
@@ -11,9 +12,9 @@
 
 namespace lumen::egraph {
 
-class Index {
+// Of the values of a part, divided by the number of parts. Parts that threads write to share no cache line.
+class alignas(64) IndexPart {
  public:
-  // The rows with `value`, ascending; valid until the next add.
   std::span<const Row> find(Value value) const {
     const Bucket* bucket = bucket_of(value);
     if (bucket == nullptr || bucket->count == 0) return {};
@@ -27,24 +28,9 @@ class Index {
       __builtin_prefetch(keys_.data() + (spread(value) & mask_));
     }
   }
-  // Rows must come in ascending order.
   void add(Value value, Row row);
-
-  // The number of values that occur.
   uint32_t values() const { return used_; }
-  // Existed when the iteration began. What was made since then may be used but not preferred: it depends on the order
-  // in which threads come to need it.
-  bool settled = false;
-  // How far in the table this index reaches.
-  Row reach = 0;
-  // Whether a search used it; several may note it at once. Those that none used are not brought up to date.
-  bool used() const { return used_by_search_.load(std::memory_order_relaxed); }
-  void set_used(bool used) const {
-    if (this->used() != used) used_by_search_.store(used, std::memory_order_relaxed);
-  }
-
-  // Before rows are added: the table has `rows`, values lie in [0, range) (0: anywhere). Decides between an array by
-  // value and a hash table.
+  // Decides between an array by value and a hash table.
   void fit(size_t rows, size_t range);
   size_t bytes() const { return buckets_.bytes() + keys_.bytes() + postings_.bytes(); }
 
@@ -69,7 +55,6 @@ class Index {
   void grow_hash();
   uint32_t take_postings(uint32_t room_log2);
 
-  mutable std::atomic<bool> used_by_search_ = true;
   bool dense_ = false;
   uint32_t mask_ = 0;          // hash form: capacity - 1
   uint32_t used_ = 0;          // values that occur
@@ -77,6 +62,49 @@ class Index {
   GrowArray<Value> keys_;      // hash form: the value of a slot; kNone is free
   GrowArray<Row> postings_;
   std::vector<std::vector<uint32_t>> free_;  // by log2 of the room: postings to reuse
+};
+
+class Index {
+ public:
+  static constexpr uint32_t kParts = 4;  // a power of two
+  static uint32_t part(Value value) { return value % kParts; }
+
+  // The rows with `value`, ascending; valid until the next add.
+  std::span<const Row> find(Value value) const { return parts_[part(value)].find(value / kParts); }
+  [[gnu::always_inline]] void prefetch(Value value) const { parts_[part(value)].prefetch(value / kParts); }
+  // Rows must come in ascending order. Several threads may add, each to parts of its own.
+  void add(Value value, Row row) { parts_[part(value)].add(value / kParts, row); }
+
+  // The number of values that occur.
+  uint32_t values() const {
+    uint32_t sum = 0;
+    for (const IndexPart& part : parts_) sum += part.values();
+    return sum;
+  }
+  // Existed when the iteration began. What was made since then may be used but not preferred: it depends on the order
+  // in which threads come to need it.
+  bool settled = false;
+  // How far in the table this index reaches.
+  Row reach = 0;
+  // Whether a search used it; several may note it at once. Those that none used are not brought up to date.
+  bool used() const { return used_by_search_.load(std::memory_order_relaxed); }
+  void set_used(bool used) const {
+    if (this->used() != used) used_by_search_.store(used, std::memory_order_relaxed);
+  }
+
+  // Before rows are added: the table has `rows`, values lie in [0, range) (0: anywhere).
+  void fit(size_t rows, size_t range) {
+    for (IndexPart& part : parts_) part.fit(rows / kParts, (range + kParts - 1) / kParts);
+  }
+  size_t bytes() const {
+    size_t sum = 0;
+    for (const IndexPart& part : parts_) sum += part.bytes();
+    return sum;
+  }
+
+ private:
+  mutable std::atomic<bool> used_by_search_ = true;
+  std::array<IndexPart, kParts> parts_;
 };
 
 }  // namespace lumen::egraph

@@ -108,17 +108,27 @@ void Table::enter_all(size_t part, size_t parts, const HashAt& hash_at) {
 }
 
 Index& Table::catch_up(uint32_t column, Row end, size_t range) {
+  if (indexes_[column] != nullptr && indexes_[column]->reach >= end) return *indexes_[column];
+  Index& index = start_catch_up(column, range);
+  catch_up_share(index, column, end, 0, 1);
+  index.reach = std::max(index.reach, end);
+  return index;
+}
+
+Index& Table::start_catch_up(uint32_t column, size_t range) {
   std::unique_ptr<Index>& index = indexes_[column];
   if (index == nullptr) index = std::make_unique<Index>();
-  if (index->reach >= end) return *index;
   index->fit(live_, range);
-  constexpr Row kAhead = 8;
-  for (Row r = index->reach; r < end; ++r) {
-    if (r + kAhead < end) index->prefetch(row(r + kAhead)[column]);
-    if (!dead(r)) index->add(row(r)[column], r);
-  }
-  index->reach = end;
   return *index;
+}
+
+void Table::catch_up_share(Index& index, uint32_t column, Row end, uint32_t share, uint32_t shares) const {
+  constexpr Row kAhead = 8;
+  for (Row r = index.reach; r < end; ++r) {
+    if (r + kAhead < end) index.prefetch(row(r + kAhead)[column]);
+    const Value value = row(r)[column];
+    if ((Index::part(value) & (shares - 1)) == share && !dead(r)) index.add(value, r);
+  }
 }
 
 const Index& Table::catch_up_composite(uint64_t columns, Row end) {

@@ -178,6 +178,10 @@ class Table {
   const Index* index(uint32_t column) const { return indexes_[column].get(); }
   // Makes it, or brings it up to row `end`. `range`: the values of the column lie in [0, range), or 0.
   Index& catch_up(uint32_t column, Row end, size_t range);
+  // The same by several threads: the index that is behind, then for every share of `shares` (a power of two, at most
+  // Index::kParts) its rows up to `end`, then index.reach = end.
+  Index& start_catch_up(uint32_t column, size_t range);
+  void catch_up_share(Index& index, uint32_t column, Row end, uint32_t share, uint32_t shares) const;
   // By several columns at once (bits of `columns`). The rows listed for a key are those with its hash: compare them.
   const Index* composite(uint64_t columns) const {
     for (const Composite& composite : composites_) {
