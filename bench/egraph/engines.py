@@ -1,11 +1,13 @@
 """Runs a program by one engine in a process of its own and says what it took and what it printed."""
 
+import functools
 import json
 import os
 import re
 import statistics
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +23,7 @@ class Failure(Exception):
 @dataclass
 class Run:
     seconds: float
-    peak_mb: float  # what the program added, where the process held something before
+    peak_mb: float  # what the program added to what the process held before
     sizes: dict  # by print-size at the end of the program
     output: str
     process_mb: float = 0.0  # the whole process at its peak
@@ -55,6 +57,14 @@ def run_egglog(path, timeout):
     return Run(result["seconds"], peak - result["before_mb"], last_sizes(output), output, peak)
 
 
+@functools.cache
+def lumen_before(program):
+    """Megabytes of a process that has no program to run: what egglog's process holds before is not counted either."""
+    with tempfile.NamedTemporaryFile(suffix=".egg") as empty:
+        done = subprocess.run([program, "egg", "--time", empty.name], capture_output=True, text=True, check=True)
+    return float(TIME_LINE.search(done.stderr)[2])
+
+
 def run_lumen(program, path, *options, timeout=600):
     command = [sys.executable, WARM_EXEC, program, "egg", "--time", *options, path]
     done = subprocess.run(command, timeout=timeout, capture_output=True, text=True)
@@ -62,7 +72,8 @@ def run_lumen(program, path, *options, timeout=600):
     if done.returncode != 0 or line is None:
         raise Failure(f"lumen egg on {path} ended with {done.returncode}: {done.stderr.strip()[-2000:]}")
     peak = float(line[2])
-    return Run(float(line[1]), peak, last_sizes(done.stdout), done.stdout, peak, int(line[4]))
+    added = peak - lumen_before(program)
+    return Run(float(line[1]), added, last_sizes(done.stdout), done.stdout, peak, int(line[4]))
 
 
 def median(runs, field):
