@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -175,12 +176,19 @@ Expected<Model> ModelFiles::build(ModelOptions options) const {
 }
 
 Expected<void> ModelFiles::bind_random(Session& session) {
+  const bool copied = !session.on_host();  // then parameters of one size may share what is copied
+  std::map<std::pair<DType, int64_t>, const Buffer*> known;
   int64_t seed = 0;
   for (const nn::Parameter& each : nn::parameters(session.graph())) {
-    Buffer& buffer = made_.emplace_back(LUMEN_TRY(each.type.bytes({})));
-    fill_random(each.type.dtype, {buffer.data(), static_cast<size_t>(buffer.bytes())}, ++seed, kRandomScale);
-    session.bind(each.name, buffer.data(), LUMEN_TRY(each.type.shape.evaluate({})));
-    bytes_ += buffer.bytes();
+    const int64_t bytes = LUMEN_TRY(each.type.bytes({}));
+    const Buffer*& buffer = known[{each.type.dtype, bytes}];
+    if (buffer == nullptr || !copied) {
+      Buffer& made = made_.emplace_back(bytes);
+      fill_random(each.type.dtype, {made.data(), static_cast<size_t>(bytes)}, ++seed, kRandomScale);
+      buffer = &made;
+    }
+    session.bind(each.name, buffer->data(), LUMEN_TRY(each.type.shape.evaluate({})));
+    bytes_ += bytes;
   }
   return {};
 }

@@ -6,6 +6,7 @@
 //   LUMEN_TRY(files.bind(session));                 // without copies; `files` must outlive the session
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -53,7 +54,7 @@ class ModelFiles {
   std::optional<Weights> weights_;
   std::optional<ModelFamily> family_;  // of a GGUF file, whose names it says
   std::optional<Tokenizer> tokenizer_;
-  std::vector<Buffer> made_;
+  std::deque<Buffer> made_;
   int64_t bytes_ = 0;
 };
 

@@ -37,33 +37,43 @@ class LlmBench {
 
   // Tokens per second of reading a prompt.
   double prompt(int64_t length) {
-    const std::vector<int32_t> tokens = some_tokens(length, vocabulary_);
+    const std::vector<std::vector<int32_t>> prompts = prompts_of(length);
+    const double tokens = static_cast<double>(length) * batch();
     std::vector<double> rates;
     for (int64_t round = 0; round <= arguments_.rounds; ++round) {
       decoder_.reset();
       const double start = seconds_now();
-      decoder_.prefill({tokens}, length);
-      if (round > 0) rates.push_back(static_cast<double>(length) / (seconds_now() - start));
+      decoder_.prefill(prompts, length);
+      if (round > 0) rates.push_back(tokens / (seconds_now() - start));
     }
-    return report(fmt::format("pp {}", length), rates, static_cast<double>(length));
+    return report(fmt::format("pp {}", length), rates, tokens);
   }
 
   // Of writing, after a prompt of 128 tokens.
   double text(int64_t length) {
     decoder_.reset();
-    decoder_.prefill({some_tokens(128, vocabulary_)}, 128);
-    decoder_.step({5});
+    decoder_.prefill(prompts_of(128), 128);
+    std::vector<int32_t> next(static_cast<size_t>(decoder_.batch()), 5);
+    decoder_.step(next);
     std::vector<double> rates;
     for (int64_t round = 0; round < arguments_.rounds; ++round) {
       const double start = seconds_now();
       const int64_t part = std::max<int64_t>(1, length / arguments_.rounds);
-      for (int64_t k = 0; k < part; ++k) decoder_.step({decoder_.best(0).value_or(5)});
-      rates.push_back(static_cast<double>(part) / (seconds_now() - start));
+      for (int64_t k = 0; k < part; ++k) {
+        for (int64_t b = 0; b < decoder_.batch(); ++b) next[static_cast<size_t>(b)] = decoder_.best(b).value_or(5);
+        decoder_.step(next);
+      }
+      rates.push_back(static_cast<double>(part) * batch() / (seconds_now() - start));
     }
-    return report(fmt::format("tg {}", length), rates, 1);
+    return report(fmt::format("tg {}", length), rates, batch());
   }
 
  private:
+  double batch() const { return static_cast<double>(decoder_.batch()); }
+  std::vector<std::vector<int32_t>> prompts_of(int64_t length) const {
+    return {static_cast<size_t>(decoder_.batch()), some_tokens(length, vocabulary_)};
+  }
+
   // The profile is of the last step, which is a prompt's last chunk or one token.
   double report(const std::string& name, const std::vector<double>& rates, double tokens) {
     const double rate = bench::median(rates);
@@ -97,6 +107,7 @@ Expected<int> bench_language_model(const LlmBenchArguments& arguments) try {
   if (arguments.profile) limits = LUMEN_TRY(limits_for(loaded->backend));
   LlmBench bench(decoder, loaded->model.vocabulary, arguments, std::move(limits));
   nlohmann::json json = {{"model", arguments.model.path},
+                         {"batch", arguments.model.batch},
                          {"threads", cpu::shared_pool()->threads()},
                          {"weights", loaded->files.bytes()},
                          {"load_seconds", loaded->load_seconds},

@@ -19,6 +19,7 @@ constexpr int64_t kFewTokens = 128;
 Expected<models::ModelOptions> model_options(const ModelArguments& arguments) {
   models::ModelOptions options;
   options.max_context = arguments.max_context;
+  options.batch = arguments.batch;
   if (!arguments.dtype.empty()) {
     options.dtype = parse_dtype(arguments.dtype);
     if (!options.dtype) return error(fmt::format("--dtype {}: not the name of a dtype", arguments.dtype));

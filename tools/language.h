@@ -21,6 +21,7 @@ struct ModelArguments {
   int64_t max_context = 0;  // 0: the model's, 4096 at most
   std::string device;       // empty: LUMEN_BACKEND
   int64_t max_memory = 0;   // MiB of a GPU; 0: all
+  int64_t batch = 1;        // texts beside each other
   bool measure = true;      // else times of kernels are estimated
   FusionArguments fusion;
 };
