@@ -15,6 +15,7 @@ namespace {
 
 constexpr int64_t kUsualContext = 4096;
 constexpr int64_t kFewTokens = 128;
+constexpr int64_t kGpuStep = 2048;  // tokens that a GPU reads at once; a processor is as fast with fewer
 
 Expected<models::ModelOptions> model_options(const ModelArguments& arguments) {
   models::ModelOptions options;
@@ -32,23 +33,24 @@ Expected<models::ModelOptions> model_options(const ModelArguments& arguments) {
 Expected<std::unique_ptr<LanguageModel>> load_model(const ModelArguments& arguments, Trace* trace,
                                                     std::vector<search::PartRecord>* record) {
   const double start = seconds_now();
+  CompileOptions compiling = CompileOptions::from_flags();
+  if (!arguments.device.empty()) LUMEN_TRY(compiling.set_backend(arguments.device));
   auto loaded = std::make_unique<LanguageModel>(
       LanguageModel{LUMEN_TRY(models::ModelFiles::open(arguments.path, arguments.random_weights)), {}, {}, {}});
   models::ModelOptions options = LUMEN_TRY(model_options(arguments));
+  if (compiling.backend == BackendKind::cuda) options.max_step = kGpuStep;
   loaded->model = LUMEN_TRY(loaded->files.build(options));
   if (options.max_context == 0 && loaded->model.options.max_context > kUsualContext) {
     options.max_context = kUsualContext;
     loaded->model = LUMEN_TRY(loaded->files.build(options));
   }
   const double opened = seconds_now();
-  CompileOptions compiling = CompileOptions::from_flags();
   compiling.progress = true;
   compiling.measure = arguments.measure;
   FusionLog log(arguments.fusion);
   LUMEN_TRY(log.set(compiling));
   compiling.trace = trace;
   compiling.record = record;
-  if (!arguments.device.empty()) LUMEN_TRY(compiling.set_backend(arguments.device));
   compiling.most_memory = arguments.max_memory << 20;
   loaded->backend = compiling.backend;
   if (loaded->model.kind == models::ModelKind::causal && loaded->model.options.max_step > 1) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "lumen/codegen/contract_sums.h"
+#include "lumen/codegen/contract_types.h"
 #include "lumen/codegen/cuda_contract_factor.h"
 #include "lumen/codegen/schedule_text.h"
 #include "lumen/hlir/cast.h"
@@ -20,7 +21,10 @@ constexpr SizeNames<LibrarySchedule, 1> kSizes = {
 
 constexpr int64_t kAlgorithms = 2;          // that are tried
 constexpr int64_t kWorkspace = 32 << 20;    // bytes; what the library's makers advise for an H100
-constexpr int64_t kScratchAlign = 256;      // of what follows the sums in scratch
+constexpr int64_t kScratchAlign = 256;      // of what is in scratch
+constexpr int64_t kFewRows = 16;            // are not worth a step before
+constexpr int64_t kMostPacked = 1 << 30;    // bytes of a factor
+constexpr int64_t kChunk = 1024;            // columns of a row that a block has at a time, when outputs are made of sums
 constexpr int64_t kNarrowestMultiple = 16;  // elements of 8 bits: lines are whole numbers of these
 
 bool is_8_bit(DType dtype) { return dtype == f8e4m3 || dtype == f8e5m2; }
@@ -43,42 +47,90 @@ class LibraryPrinter {
   LibraryPrinter(const Graph& body, const ContractRoles& roles, const LibrarySchedule& schedule, const Target& target)
       : body_(body), roles_(roles), s_(schedule), target_(target) {}
 
-  Expected<KernelText> print(const std::string& name) const {
-    KernelText kernel;
+  Expected<KernelText> print(const std::string& name) {
+    if (grain_of(body_) > 1) return refused("outputs whose elements share bytes");
     std::vector<LibraryProduct> products;
-    for (size_t side = 0; side < roles_.columns.size(); ++side) products.push_back(LUMEN_TRY(product_of(side)));
-    const DType factors = products[0].rows.dtype;
-    const std::optional<DType> direct = rounded_sums();
-    if (direct && is_result(*direct, factors)) {
-      products[0].result.dtype = *direct;
-    } else {
-      SumsStore store(body_, roles_);
-      LUMEN_TRY(store.settle(name, 1, kernel));
-      kernel.faults = store.faults();
-      for (size_t side = 0; side < products.size(); ++side) {
-        LibraryMatrix& result = products[side].result;
-        result.buffer = static_cast<uint32_t>(body_.outputs().size());
-        result.offset = result.offset + roles_.result.numel() * static_cast<int64_t>(side);
-        result.dtype = roles_.dtype == f64 ? f64 : f32;
-      }
-      kernel.scratch = ceil_div(kernel.scratch, kScratchAlign) * kScratchAlign;
+    const LibraryMatrix rows = LUMEN_TRY(factor_of(roles_.rows, Role::row, name + "_rows"));
+    for (size_t side = 0; side < roles_.columns.size(); ++side) {
+      const std::string packed = fmt::format("{}_columns{}", name, side);
+      products.push_back(
+          LUMEN_TRY(product_of(rows, LUMEN_TRY(factor_of(roles_.columns[side], Role::column, packed)))));
     }
-    std::vector<KernelStep> steps;
+    const std::optional<DType> rounded = rounded_sums();
+    const Expected<LibraryMatrix> direct = result_of();
+    const bool is_direct = rounded && is_result(*rounded, rows.dtype) && direct.ok();
+    const Expr sums = is_direct ? Expr(0) : reserve(result_count() * (std::ssize(products) * sum_size()));
     for (size_t side = 0; side < products.size(); ++side) {
-      products[side].workspace = target_.cuda ? kWorkspace : 0;
+      LibraryProduct& product = products[side];
+      product.result = is_direct ? *direct : sums_of(sums, side);
+      if (is_direct) product.result.dtype = *rounded;
+      product.workspace = target_.cuda ? kWorkspace : 0;
       KernelStep step{fmt::format("{}_product{}", name, side), Expr(1)};
-      step.product = products[side];
-      steps.push_back(std::move(step));
+      step.product = product;
+      kernel_.steps.push_back(std::move(step));
     }
-    if (target_.cuda) kernel.scratch = kernel.scratch + kWorkspace;
-    kernel.steps.insert(kernel.steps.begin(), steps.begin(), steps.end());
-    return kernel;
+    if (!is_direct) LUMEN_TRY(settle(name, sums));
+    if (target_.cuda) kernel_.scratch = kernel_.scratch + kWorkspace;
+    return std::move(kernel_);
   }
 
  private:
   Diag refused(std::string_view why) const {
     return error(fmt::format("{}, as the schedule \"{}\" wants", why, s_.str()));
   }
+
+  // Bytes of scratch: where they begin, in multiples of kScratchAlign.
+  Expr reserve(Expr bytes) {
+    const Expr begin = kernel_.scratch / kScratchAlign;
+    kernel_.scratch = kernel_.scratch + ceil_div(bytes, kScratchAlign) * kScratchAlign;
+    return begin;
+  }
+  Expr result_count() const {
+    return roles_.extent(Role::batch) * roles_.extent(Role::row) * roles_.extent(Role::column);
+  }
+  DType sum_dtype() const { return roles_.dtype == f64 ? f64 : f32; }
+  int64_t sum_size() const { return info(sum_dtype()).bits / 8; }
+
+  // Sums in scratch: [Contract][batch][row][column].
+  LibraryMatrix sums_of(Expr begin, size_t side) const {
+    LibraryMatrix matrix;
+    matrix.buffer = static_cast<uint32_t>(body_.outputs().size());
+    matrix.dtype = sum_dtype();
+    matrix.offset = begin * (kScratchAlign / sum_size()) + result_count() * static_cast<int64_t>(side);
+    matrix.pitch = roles_.extent(Role::column);
+    matrix.batch_step = roles_.extent(Role::row) * matrix.pitch;
+    return matrix;
+  }
+
+  // The last step: outputs of sums in scratch.
+  Expected<void> settle(const std::string& name, Expr begin) {
+    const Expr columns = roles_.extent(Role::column), lines = roles_.extent(Role::batch) * roles_.extent(Role::row);
+    const Expr chunks = max(ceil_div(columns, kChunk), 1);
+    SumsStore store(body_, roles_, kernel_.faults);
+    std::string inside;
+    for (size_t side = 0; side < roles_.columns.size(); ++side) {
+      const Expr first = sums_of(begin, side).offset;
+      inside += store.sum_line(side, fmt::format("sums[{} + line * {} + i2]", number(first), number(columns)), 6);
+    }
+    inside += LUMEN_TRY(store.outputs(roles_.at_result(), 6));
+    kernel_.faults = store.faults();
+    kernel_.text +=
+        kernel_head(body_, name) +
+        fmt::format(
+            "  const {T}* LUMEN_RESTRICT const sums = (const {T}*)LUMEN_OUT({k});\n"
+            "  LUMEN_ROWS(row) {{\n"
+            "    const int64_t line = row / {chunks}, first = row % {chunks} * {chunk};\n"
+            "    const int64_t i0 = line / {M}, i1 = line % {M};\n"
+            "    LUMEN_RANGE_BY(i2, {width}, first, lumen_min_i64(first + {chunk}, {N})) {{\n{inside}    }}\n"
+            "  }}\n  LUMEN_RETURN;\n}}\n",
+            fmt::arg("T", sum_type(roles_.dtype)), fmt::arg("k", body_.outputs().size()),
+            fmt::arg("chunks", number(chunks)), fmt::arg("chunk", kChunk), fmt::arg("M", number(extent_or_one(Role::row))),
+            fmt::arg("width", std::min<int64_t>(4, group_width(body_, columns))), fmt::arg("N", number(columns)),
+            fmt::arg("inside", inside));
+    kernel_.steps.push_back({name, lines * chunks});
+    return {};
+  }
+  Expr extent_or_one(Role role) const { return max(roles_.extent(role), 1); }
 
   // The dtype of the one output, when that is nothing but the sums.
   std::optional<DType> rounded_sums() const {
@@ -90,11 +142,10 @@ class LibraryPrinter {
     return node.type.dtype;
   }
 
-  Expected<LibraryProduct> product_of(size_t side) const {
+  Expected<LibraryProduct> product_of(const LibraryMatrix& rows, const LibraryMatrix& columns) const {
     LibraryProduct product;
-    product.rows = LUMEN_TRY(factor_of(roles_.rows, Role::row));
-    product.columns = LUMEN_TRY(factor_of(roles_.columns[side], Role::column));
-    product.result = LUMEN_TRY(result_of());
+    product.rows = rows;
+    product.columns = columns;
     product.batch = roles_.extent(Role::batch);
     product.row_count = roles_.extent(Role::row);
     product.column_count = roles_.extent(Role::column);
@@ -117,7 +168,53 @@ class LibraryPrinter {
     return {};
   }
 
-  Expected<LibraryMatrix> factor_of(NodeId factor, Role lane) const {
+  // Where a factor lies; one that is computed, or no matrix, is made one in scratch by a step before.
+  Expected<LibraryMatrix> factor_of(NodeId factor, Role lane, const std::string& name) {
+    Expected<LibraryMatrix> stored = stored_matrix(factor, lane);
+    const bool packs = target_.cuda && bounds(roles_.extent(Role::row)).hi > kFewRows;
+    return stored.ok() || !packs ? std::move(stored) : packed_matrix(factor, lane, name);
+  }
+
+  Expected<LibraryMatrix> packed_matrix(NodeId factor, Role lane, const std::string& name) {
+    const Expr lanes = roles_.extent(lane), depth = roles_.extent(Role::summed);
+    const Expr count = roles_.extent(Role::batch) * lanes * depth;
+    NarrowFactor held{roles_.graph, factor, roles_.dtype, ""};
+    if (auto narrow = narrow_factor(roles_, factor); narrow && is_float(narrow->dtype)) held = *std::move(narrow);
+    const int64_t size = info(held.dtype).bits / 8;
+    if (bounds(count).hi > kMostPacked / size) return refused("a factor that is no matrix, and large");
+    LibraryMatrix matrix;
+    matrix.buffer = static_cast<uint32_t>(body_.inputs().size());
+    matrix.dtype = held.dtype;
+    matrix.offset = reserve(count * size) * (kScratchAlign / size);
+    matrix.batch_step = lanes * depth;
+    matrix.pitch = depth;
+    matrix.along_summed = true;
+
+    const int64_t width = group_width(body_, depth);
+    ElementWriter writer(*held.graph, 4, kernel_.faults);
+    writer.open_loop(fmt::format("LUMEN_RANGE_BY(i3, {}, 0, {})", width, number(depth)),
+                     Expr::index(static_cast<int>(Role::summed), depth), bounds(depth).lo < 1);
+    const std::string value = writer.value(held.node, roles_.at);
+    writer.line(fmt::format("packed[row * {} + i3] = {}({});", number(depth), held.convert, value));
+    writer.close();
+    if (!writer.problem().empty()) return error(writer.problem());
+    kernel_.faults = writer.faults();
+    const int threads = threads_for(depth, width);
+    kernel_.text += kernel_head(body_, name, threads) +
+                    fmt::format(
+                        "  {T}* LUMEN_RESTRICT const packed = ({T}*)LUMEN_OUT({k}) + {offset};\n"
+                        "  LUMEN_ROWS(row) {{\n    const int64_t i0 = row / {L}, i{lane} = row % {L};\n{text}  }}\n"
+                        "  LUMEN_RETURN;\n}}\n",
+                        fmt::arg("T", storage_type(held.dtype)), fmt::arg("k", body_.outputs().size()),
+                        fmt::arg("offset", number(matrix.offset)), fmt::arg("L", number(extent_or_one(lane))),
+                        fmt::arg("lane", static_cast<int>(lane)), fmt::arg("text", writer.text()));
+    KernelStep step{name, roles_.extent(Role::batch) * lanes};
+    step.threads = threads;
+    kernel_.steps.push_back(std::move(step));
+    return matrix;
+  }
+
+  Expected<LibraryMatrix> stored_matrix(NodeId factor, Role lane) const {
     const std::optional<StoredFactor> stored = stored_factor(roles_, *roles_.graph, factor);
     if (!stored) return refused("a factor that is computed");
     LibraryMatrix matrix;
@@ -169,6 +266,7 @@ class LibraryPrinter {
   const ContractRoles& roles_;
   LibrarySchedule s_;
   const Target& target_;
+  KernelText kernel_;
 };
 
 }  // namespace

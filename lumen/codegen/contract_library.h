@@ -1,5 +1,6 @@
-// Contracts that a library computes (library_product.h), and a step of our own that makes the outputs of their sums
-// where they are more than the sums, rounded.
+// Contracts that a library computes (library_product.h). Steps of our own stand around that: on a GPU, one before it
+// stores a factor that is computed, or no matrix, as one; one after it makes the outputs of the sums where they are more
+// than the sums, rounded, or no matrix.
 #pragma once
 
 #include <string>
@@ -24,7 +25,7 @@ struct LibrarySchedule {
 
 bool is_library_schedule(std::string_view text);
 
-// An error when the target has no library, or factors are not matrices in inputs, of dtypes that it multiplies.
+// An error when the target has no library, or factors are not, and are not made, matrices of dtypes that it multiplies.
 Expected<KernelText> print_library(const Graph& body, const std::string& name, const LibrarySchedule& schedule,
                                    const Target& target);
 

@@ -12,7 +12,7 @@ namespace lumen {
 
 // Expressions are over n0, n1, …: the body's dims; sizes are in elements.
 struct LibraryMatrix {
-  uint32_t buffer = 0;  // a factor: of the inputs; the result: of the outputs, scratch being the one after the last
+  uint32_t buffer = 0;  // a factor: of the inputs; the result: of the outputs; scratch: the one after the last of them
   DType dtype{};
   Expr offset;                // of its first element
   Expr batch_step;            // from one batch to the next; 0: the same one for all

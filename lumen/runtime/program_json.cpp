@@ -72,7 +72,7 @@ Expected<DType> read_dtype(const JsonMembers& members) {
   return *dtype;
 }
 
-// `buffers`: how many there are.
+// `buffers`: how many there are, with scratch.
 Expected<LibraryMatrix> read_matrix(const Json& json, size_t buffers, std::span<const Expr> dims) {
   const JsonMembers members(json, "matrix");
   LibraryMatrix matrix;
@@ -90,7 +90,7 @@ Expected<LibraryMatrix> read_matrix(const Json& json, size_t buffers, std::span<
 Expected<LibraryProduct> read_product(const Json& json, const Graph& body, std::span<const Expr> dims) {
   const JsonMembers members(json, "product");
   LibraryProduct product;
-  const size_t inputs = body.inputs().size();
+  const size_t inputs = body.inputs().size() + 1;
   product.rows = LUMEN_TRY(read_matrix(*LUMEN_TRY(members.object("rows")), inputs, dims));
   product.columns = LUMEN_TRY(read_matrix(*LUMEN_TRY(members.object("columns")), inputs, dims));
   product.result = LUMEN_TRY(read_matrix(*LUMEN_TRY(members.object("result")), body.outputs().size() + 1, dims));

@@ -227,6 +227,33 @@ TEST(CudaContract, multiplies_by_a_library) {
   cases.run();
 }
 
+// What is computed, or lies in pieces, is a matrix in scratch before it is multiplied; a result in pieces comes after.
+TEST(CudaContract, packs_factors_for_a_library) {
+  Target target = tests::gpu_target();
+  target.library = true;
+  CudaCases cases(0, {"library"}, target);
+  Graph heads;  // what attention gives, and what it gets
+  const Expr n = heads.dim("n", 17, 64);
+  const Tensor x = cast(heads.input("a0", {4, n, 32}, bf16), f32), w = cast(heads.input("a1", {48, 4, 32}, bf16), f32);
+  const Tensor residual = heads.input("a2", {n, 48}, bf16);
+  (residual + cast(product(x, "hmd", w, "nhd", "mn"), bf16)).output("r0");
+  cases.add(heads, {DimValues{{"n", 17}}, DimValues{{"n", 37}}});
+  Graph cut;
+  const Expr m = cut.dim("m", 17, 64);
+  const Tensor rows = cast(cut.input("a0", {m, 64}, bf16), f32), keys = cast(cut.input("a1", {3, 32, 64}, bf16), f32);
+  cast(product(rows, "mk", keys, "hdk", "hmd"), bf16).output("r0");
+  cases.add(cut, {DimValues{{"m", 19}}, DimValues{{"m", 64}}});
+  for (const DType dtype : {f32, bf16, f16}) {
+    Graph scaled;  // both sides computed, of several batches
+    const Tensor left = scaled.input("a0", {2, 21, 40}, dtype) * scaled.input("a1", {2, 21, 40}, dtype);
+    const Tensor right = scaled.input("a2", {2, 33, 40}, dtype) + scaled.input("a3", {2, 33, 40}, dtype);
+    exp2(product(cast(left, f32), "bmk", cast(right, f32), "bnk", "bmn") * 0.1).output("r0");
+    cases.add(scaled, {{}});
+  }
+  EXPECT_EQ(cases.size(), 5u);
+  cases.run();
+}
+
 TEST(CudaContract, gives_a_library_only_what_it_can_do) {
   Target target = tests::gpu_target();
   target.library = true;
@@ -234,9 +261,14 @@ TEST(CudaContract, gives_a_library_only_what_it_can_do) {
     const Expected<KernelText> kernel = print_kernel(*clone(graph), "k", "library", target);
     return kernel.ok() ? "it can" : kernel.diag().str();
   };
-  Graph computed;
-  product(exp2(computed.input("a0", {4, 8})), "mk", computed.input("a1", {6, 8}), "nk", "mn").output("r0");
-  EXPECT_EQ(why_not(computed), "a factor that is computed, as the schedule \"library\" wants");
+  const auto computed = [&](int64_t rows, int64_t columns) {
+    Graph graph;
+    product(graph.input("a0", {rows, 8192}), "mk", exp2(graph.input("a1", {columns, 8192})), "nk", "mn").output("r0");
+    return why_not(graph);
+  };
+  EXPECT_EQ(computed(17, 6), "it can");
+  EXPECT_EQ(computed(16, 6), "a factor that is computed, as the schedule \"library\" wants");
+  EXPECT_EQ(computed(17, 40'000), "a factor that is no matrix, and large, as the schedule \"library\" wants");
   Graph mixed;
   const Tensor narrow = cast(mixed.input("a1", {6, 8}, bf16), f32);
   product(mixed.input("a0", {4, 8}), "mk", narrow, "nk", "mn").output("r0");

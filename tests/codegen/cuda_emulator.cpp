@@ -86,10 +86,11 @@ std::pair<std::vector<HostTensor>, int64_t> Emulated::run(const Case& given, std
   for (const KernelStep& step : given.kernel.steps) {
     if (step.product) {
       const std::span room(static_cast<std::byte*>(aligned), scratch_bytes);
-      const size_t result = step.product->result.buffer;
+      const auto place = [&](std::vector<std::vector<std::byte>>& buffers, const LibraryMatrix& matrix) {
+        return matrix.buffer == buffers.size() ? room : std::span(buffers[matrix.buffer]);
+      };
       LibraryStep(*step.product, renamed)
-          .run(in[step.product->rows.buffer], in[step.product->columns.buffer],
-               result == out.size() ? room : std::span(out[result]));
+          .run(place(in, step.product->rows), place(in, step.product->columns), place(out, step.product->result));
       continue;
     }
     const int64_t rows = evaluate(step.rows, renamed).value();

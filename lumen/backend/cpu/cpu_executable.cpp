@@ -161,6 +161,9 @@ class CpuExecutable : public Executable {
       const KernelStep& step = kernel.text.steps[s];
       bound.steps.push_back({functions_[call.kernel][s], LUMEN_TRY(evaluate(step.rows, renamed)), step.grain});
       if (!step.product) continue;
+      if (std::max(step.product->rows.buffer, step.product->columns.buffer) >= kernel.body->inputs().size()) {
+        return error("[cpu] a product whose factors are not inputs");
+      }
       bound.steps.back().product = LUMEN_TRY(matrices_->prepare(*step.product, renamed));
       bound.steps.back().rows = bound.steps.back().product->units();
     }

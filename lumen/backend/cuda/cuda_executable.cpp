@@ -201,10 +201,13 @@ class CudaExecutable : public Executable {
     if (known == nullptr) known = LUMEN_TRY(device_->matrices()->prepare(product, renamed));
     launch.product = known;
     const size_t outputs = kFirstInput + std::max<size_t>(1, kernel.body->inputs().size());
-    launch.rows = kFirstInput + product.rows.buffer;
-    launch.columns = kFirstInput + product.columns.buffer;
-    launch.result = outputs + product.result.buffer;
     launch.scratch = outputs + kernel.body->outputs().size();
+    const auto factor = [&](const LibraryMatrix& matrix) {
+      return matrix.buffer < kernel.body->inputs().size() ? kFirstInput + matrix.buffer : launch.scratch;
+    };
+    launch.rows = factor(product.rows);
+    launch.columns = factor(product.columns);
+    launch.result = outputs + product.result.buffer;
     launch.workspace = LUMEN_TRY(evaluate(kernel.text.scratch, renamed)) - product.workspace;
     return {};
   }
