@@ -20,7 +20,12 @@ class Follower {
   Expected<void> run() {
     const Graph& graph = *program_.graph;
     for (uint32_t k = 0; k < graph.inputs().size(); ++k) held_[{Home::Kind::input, k}] = k;
-    for (size_t k = 0; k < program_.calls.size(); ++k) LUMEN_TRY(call(k));
+    for (size_t begin = 0; begin < program_.calls.size();) {
+      size_t end = begin + 1;
+      while (end < program_.calls.size() && program_.calls[end].joins) ++end;
+      LUMEN_TRY(wave(begin, end));
+      begin = end;
+    }
     for (const ProgramCopy& copy : program_.copies) {
       LUMEN_TRY(expect(copy.value, "a copy"));
       held_[memory({Home::Kind::output, copy.output})] = copy.value;
@@ -49,8 +54,37 @@ class Follower {
                              found ? fmt::format("value {}", *found) : std::string("nothing")));
   }
 
-  // Everything that a call reads and writes is apart, but for the operand that it may replace.
-  Expected<void> call(size_t number) {
+  // Calls that can run at once: what one writes, no other reads or writes.
+  Expected<void> wave(size_t begin, size_t end) {
+    std::map<Memory, size_t> readers, writers;  // the last one
+    for (size_t k = begin; k < end; ++k) {
+      for (const uint32_t value : program_.calls[k].operands) readers[memory(program_.homes[value])] = k;
+    }
+    for (size_t k = begin; k < end; ++k) {
+      for (const Memory& to : LUMEN_TRY(call(k))) {
+        const auto reader = readers.find(to);
+        const bool read = reader != readers.end() && reader->second != k;
+        if (read || !writers.emplace(to, k).second) {
+          return error(fmt::format("call {} writes what another of its wave needs", k));
+        }
+      }
+    }
+    for (size_t k = begin; k < end; ++k) {
+      for (const uint32_t value : program_.calls[k].operands) {
+        const auto writer = writers.find(memory(program_.homes[value]));
+        if (writer == writers.end() || writer->second == k) continue;
+        return error(fmt::format("call {} reads what another of its wave writes", k));
+      }
+    }
+    for (const auto& [to, k] : writers) held_[to] = std::nullopt;
+    for (size_t k = begin; k < end; ++k) {
+      for (const uint32_t value : program_.calls[k].results) held_[memory(program_.homes[value])] = value;
+    }
+    return {};
+  }
+
+  // Everything that a call reads and writes is apart, but for the operand that it may replace. What it writes.
+  Expected<std::vector<Memory>> call(size_t number) {
     const ProgramCall& call = program_.calls[number];
     const std::string name = fmt::format("call {}", number);
     const std::optional<uint32_t> replaced = program_.kernels[call.kernel].text.in_place;
@@ -77,9 +111,7 @@ class Follower {
     for (const uint32_t value : call.operands) {
       if (memory(program_.homes[value]) == scratch) return error(fmt::format("{} has scratch where it reads", name));
     }
-    held_[scratch] = std::nullopt;
-    for (const uint32_t value : call.results) held_[memory(program_.homes[value])] = value;
-    return {};
+    return written;
   }
 
   const Program& program_;

@@ -49,14 +49,24 @@ class ProgramMaker {
 class Planner {
  public:
   explicit Planner(Program& program)
-      : program_(program), maker_(program.values.size()), last_(program.values.size(), -1) {
+      : program_(program), maker_(program.values.size()), last_(program.values.size(), {-1, 0}) {
     for (size_t k = 0; k < program.calls.size(); ++k) {
-      for (const uint32_t value : program.calls[k].results) maker_[value] = last_[value] = static_cast<int64_t>(k);
-      for (const uint32_t value : program.calls[k].operands) last_[value] = static_cast<int64_t>(k);
+      waves_.push_back(k == 0 ? 0 : waves_.back() + (program.calls[k].joins ? 0 : 1));
+      for (const uint32_t value : program.calls[k].results) {
+        maker_[value] = k;
+        last_[value] = {waves_[k], 0};
+      }
+      for (const uint32_t value : program.calls[k].operands) {
+        if (last_[value].wave != waves_[k]) last_[value] = {waves_[k], 0};
+        ++last_[value].readers;
+      }
     }
   }
 
   void run() {
+    program_.copies.clear();
+    program_.inner.clear();
+    program_.in_place.clear();
     place_outputs();
     for (size_t k = 0; k < program_.outputs.size(); ++k) program_.in_place.push_back(updates_in_place(k));
     plan_arena();
@@ -80,12 +90,12 @@ class Planner {
   }
 
   // The operand that a call may replace by its result: nobody reads it later, and it is no output.
-  std::optional<uint32_t> replaced(int64_t call) const {
-    const ProgramCall& each = program_.calls[static_cast<size_t>(call)];
+  std::optional<uint32_t> replaced(size_t call) const {
+    const ProgramCall& each = program_.calls[call];
     const std::optional<uint32_t> in_place = program_.kernels[each.kernel].text.in_place;
     if (!in_place) return std::nullopt;
     const uint32_t value = each.operands[*in_place];
-    const bool last = last_[value] == call && std::ranges::count(each.operands, value) == 1;
+    const bool last = last_[value].wave == waves_[call] && last_[value].readers == 1;
     if (!last || std::ranges::count(program_.outputs, value) != 0) return std::nullopt;
     return value;
   }
@@ -118,16 +128,20 @@ class Planner {
       const Expected<int64_t> bytes = program_.values[value].bytes(dims);
       program_.homes[value].number = static_cast<uint32_t>(program_.inner.size());
       program_.inner.push_back(value);
-      planned.push_back({maker_[value], last_[value], bytes.ok() ? *bytes : 0});
+      planned.push_back({waves_[maker_[value]], last_[value].wave, bytes.ok() ? *bytes : 0});
     }
-    for (size_t k = 0; k < program_.calls.size(); ++k) {
-      planned.push_back({static_cast<int64_t>(k), static_cast<int64_t>(k), 0});
-    }
+    for (const int64_t wave : waves_) planned.push_back({wave, wave, 0});
     program_.plan = plan_memory(planned);
   }
 
   Program& program_;
-  std::vector<int64_t> maker_, last_;  // calls, by value
+  struct LastUse {
+    int64_t wave;
+    int readers;
+  };
+  std::vector<int64_t> waves_;  // by call
+  std::vector<size_t> maker_;   // a call, by value
+  std::vector<LastUse> last_;   // by value
 };
 
 }  // namespace

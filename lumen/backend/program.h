@@ -24,6 +24,7 @@ struct ProgramCall {
   uint32_t kernel;
   std::vector<uint32_t> operands;  // values, as the body's inputs
   std::vector<uint32_t> results;
+  bool joins = false;  // is of the wave of the call before it: those can run at once (waves.h)
 };
 
 // An output whose value is an input, or another output as well.
@@ -58,7 +59,7 @@ struct Program {
 Expected<Program> make_program(std::shared_ptr<const Graph> graph, std::span<const Carved> carved,
                                std::vector<ProgramKernel> kernels, std::span<const uint32_t> kernel_of);
 
-// Makes `copies` and what follows it of what the rest says, and checks that.
+// Makes `copies` and what follows it of what the rest says, whatever they were, and checks that.
 Expected<void> plan_program(Program& program);
 
 // Follows what each piece of memory holds, with outputs that may update state in place doing so: whether every call

@@ -59,6 +59,7 @@ class LibraryPrinter {
     const std::optional<DType> rounded = rounded_sums();
     const Expected<LibraryMatrix> direct = result_of();
     const bool is_direct = rounded && is_result(*rounded, rows.dtype) && direct.ok();
+    sum_dtype_ = stored_sums(rows.dtype);
     const Expr sums = is_direct ? Expr(0) : reserve(result_count() * (std::ssize(products) * sum_size()));
     for (size_t side = 0; side < products.size(); ++side) {
       LibraryProduct& product = products[side];
@@ -88,14 +89,29 @@ class LibraryPrinter {
   Expr result_count() const {
     return roles_.extent(Role::batch) * roles_.extent(Role::row) * roles_.extent(Role::column);
   }
-  DType sum_dtype() const { return roles_.dtype == f64 ? f64 : f32; }
-  int64_t sum_size() const { return info(sum_dtype()).bits / 8; }
+  // What sums are stored as: rounded, where that is all that is done with them.
+  DType stored_sums(DType factors) const {
+    const DType wide = roles_.dtype == f64 ? f64 : f32;
+    std::optional<DType> rounded;
+    const auto is_sum = [&](NodeId id) { return std::ranges::find(roles_.contracts, id) != roles_.contracts.end(); };
+    for (const Output& output : roles_.graph->outputs()) {
+      if (is_sum(output.value)) return wide;
+    }
+    for (const NodeId id : roles_.graph->order()) {
+      const Node& node = (*roles_.graph)[id];
+      if (!std::ranges::any_of(node.operands, is_sum)) continue;
+      if (!node.is<hlir::Cast>() || node.type.dtype != rounded.value_or(node.type.dtype)) return wide;
+      rounded = node.type.dtype;
+    }
+    return rounded && is_result(*rounded, factors) ? *rounded : wide;
+  }
+  int64_t sum_size() const { return info(sum_dtype_).bits / 8; }
 
   // Sums in scratch: [Contract][batch][row][column].
   LibraryMatrix sums_of(Expr begin, size_t side) const {
     LibraryMatrix matrix;
     matrix.buffer = static_cast<uint32_t>(body_.outputs().size());
-    matrix.dtype = sum_dtype();
+    matrix.dtype = sum_dtype_;
     matrix.offset = begin * (kScratchAlign / sum_size()) + result_count() * static_cast<int64_t>(side);
     matrix.pitch = roles_.extent(Role::column);
     matrix.batch_step = roles_.extent(Role::row) * matrix.pitch;
@@ -110,7 +126,8 @@ class LibraryPrinter {
     std::string inside;
     for (size_t side = 0; side < roles_.columns.size(); ++side) {
       const Expr first = sums_of(begin, side).offset;
-      inside += store.sum_line(side, fmt::format("sums[{} + line * {} + i2]", number(first), number(columns)), 6);
+      const std::string at = fmt::format("sums[{} + line * {} + i2]", number(first), number(columns));
+      inside += store.sum_line(side, fmt::format("{}({})", load_function(sum_dtype_), at), 6);
     }
     inside += LUMEN_TRY(store.outputs(roles_.at_result(), 6));
     kernel_.faults = store.faults();
@@ -123,7 +140,7 @@ class LibraryPrinter {
             "    const int64_t i0 = line / {M}, i1 = line % {M};\n"
             "    LUMEN_RANGE_BY(i2, {width}, first, lumen_min_i64(first + {chunk}, {N})) {{\n{inside}    }}\n"
             "  }}\n  LUMEN_RETURN;\n}}\n",
-            fmt::arg("T", sum_type(roles_.dtype)), fmt::arg("k", body_.outputs().size()),
+            fmt::arg("T", storage_type(sum_dtype_)), fmt::arg("k", body_.outputs().size()),
             fmt::arg("chunks", number(chunks)), fmt::arg("chunk", kChunk), fmt::arg("M", number(extent_or_one(Role::row))),
             fmt::arg("width", std::min<int64_t>(4, group_width(body_, columns))), fmt::arg("N", number(columns)),
             fmt::arg("inside", inside));
@@ -267,6 +284,7 @@ class LibraryPrinter {
   LibrarySchedule s_;
   const Target& target_;
   KernelText kernel_;
+  DType sum_dtype_ = f32;
 };
 
 }  // namespace

@@ -47,12 +47,11 @@ class CudaScatterPrinter {
     writer.line(store_statement(body_, 0, writer.index(flat), writer.value(body_[scatter_].operands[0], at)));
     writer.close();
     if (!writer.problem().empty()) return error(writer.problem());
-    kernel.text += kernel_head(body_, name);
-    if (in_place_) kernel.text += fmt::format("  if (LUMEN_IN({}) == LUMEN_OUT(0)) return;\n", *in_place_);
-    kernel.text += writer.text() + "  LUMEN_RETURN;\n}\n";
+    kernel.text += kernel_head(body_, name) + writer.text() + "  LUMEN_RETURN;\n}\n";
     kernel.faults = writer.faults();
     KernelStep step{name, shape_.numel()};
     step.block_rows = kBlockThreads * width;
+    step.copies = in_place_.has_value();
     kernel.steps.push_back(step);
     return {};
   }

@@ -75,6 +75,9 @@ struct LumenArgs {
   void* out[kOutputs];
   int64_t dims[kDims];
 };
+struct LumenBlocks {
+  unsigned x;
+};
 #define LUMEN_KERNEL_OF(name, threads, blocks, inputs, outputs, dim_count) \
   extern "C" __global__ void __launch_bounds__(threads, blocks) name(    \
       const __grid_constant__ LumenArgs<inputs, outputs, dim_count> args)

@@ -40,6 +40,7 @@ Json kernel_json(const ProgramKernel& kernel) {
                      {"threads", step.threads},
                      {"block_rows", step.block_rows},
                      {"shared", step.shared},
+                     {"copies", step.copies ? 1 : 0},
                      {"products", Json::array()}});
     if (step.product) steps.back()["products"].push_back(product_json(*step.product));
   }
@@ -115,6 +116,7 @@ Expected<KernelStep> read_step(const Json& json, const Graph& body, std::span<co
   step.grain = LUMEN_TRY(members.number("grain"));
   step.block_rows = LUMEN_TRY(members.number("block_rows"));
   step.shared = LUMEN_TRY(members.number("shared"));
+  step.copies = LUMEN_TRY(members.number("copies")) != 0;
   const int64_t threads = LUMEN_TRY(members.number("threads"));
   if (step.grain < 1) return members.wrong("grain", "1 or more");
   if (step.block_rows < 1) return members.wrong("block_rows", "1 or more");
@@ -238,7 +240,10 @@ Json program_json(const Program& program) {
   Json kernels = Json::array(), calls = Json::array(), values = Json::array();
   for (const ProgramKernel& kernel : program.kernels) kernels.push_back(kernel_json(kernel));
   for (const ProgramCall& call : program.calls) {
-    calls.push_back({{"kernel", call.kernel}, {"operands", list(call.operands)}, {"results", list(call.results)}});
+    calls.push_back({{"kernel", call.kernel},
+                     {"operands", list(call.operands)},
+                     {"results", list(call.results)},
+                     {"joins", call.joins ? 1 : 0}});
   }
   for (const TensorType& type : program.values) {
     Json shape = Json::array();
@@ -273,7 +278,8 @@ Expected<Program> read_program_json(const Json& json, const Graph& whole) {
     const int64_t kernel = LUMEN_TRY(call.number("kernel"));
     if (kernel < 0 || kernel >= static_cast<int64_t>(program.kernels.size())) return call.wrong("kernel", "a kernel");
     program.calls.push_back({static_cast<uint32_t>(kernel), LUMEN_TRY(call.numbers("operands", program.values.size())),
-                             LUMEN_TRY(call.numbers("results", program.values.size()))});
+                             LUMEN_TRY(call.numbers("results", program.values.size())),
+                             LUMEN_TRY(call.number("joins")) != 0});
   }
   program.outputs = LUMEN_TRY(members.numbers("outputs", program.values.size()));
   if (program.outputs.size() != graph.outputs().size()) return members.wrong("outputs", "as long as the graph's");

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <memory>
 
+#include "lumen/codegen/cuda_together.h"
 #include "tests/codegen/library_step.h"
 #include "tests/support/source_dir.h"
 
@@ -31,17 +33,6 @@ std::string source_of(const std::vector<KernelText>& kernels) {
   return source;
 }
 
-// As the text declares them: LumenArgs.
-class Arguments {
- public:
-  void put(const void* p) { put_number(reinterpret_cast<int64_t>(p)); }
-  void put_number(int64_t x) { words_.push_back(x); }
-  const void* data() const { return words_.data(); }
-
- private:
-  std::vector<int64_t> words_;
-};
-
 constexpr auto kGuard = std::byte{0xa5};
 
 bool is_untouched(std::span<const std::byte> bytes) {
@@ -55,66 +46,123 @@ int64_t blocks_of(const KernelStep& step, int64_t rows, std::mt19937_64& random)
                            : 1 + static_cast<int64_t>(random() % std::min<uint64_t>(5, static_cast<uint64_t>(most)));
 }
 
+// What a case reads and writes.
+class Buffers {
+ public:
+  explicit Buffers(const Case& given) : given_(given) {
+    for (const HostTensor& input : given.inputs) in_.push_back(stored(input));
+    for (const Output& output : given.body->outputs()) {
+      const TensorType type = (*given.body)[output.value].type;
+      outputs_.push_back(HostTensor::poisoned(type.dtype, type.shape.evaluate(given.dims).value()));
+      out_.push_back(stored(outputs_.back()));
+    }
+    for (size_t k = 0; k < given.body->dims().size(); ++k) {
+      dims_.push_back(evaluate(given.body->dims()[k], given.dims).value());
+      renamed_.set("n" + std::to_string(k), dims_.back());
+    }
+    dims_.resize(std::max<size_t>(1, dims_.size()));
+    scratch_bytes_ = static_cast<size_t>(evaluate(given.kernel.scratch, renamed_).value());
+    scratch_.assign(scratch_bytes_ + 256, kGuard);
+    aligned_ = scratch_.data();
+    size_t space = scratch_.size();
+    std::align(128, scratch_bytes_ + 1, aligned_, space);
+  }
+  Buffers(const Buffers&) = delete;
+  Buffers& operator=(const Buffers&) = delete;
+
+  int64_t rows(const KernelStep& step) const { return evaluate(step.rows, renamed_).value(); }
+  int64_t fault() const { return static_cast<int64_t>(fault_); }
+
+  // As the text declares them: LumenArgs.
+  std::vector<int64_t> arguments(const KernelStep& step) {
+    std::vector<int64_t> words{0, rows(step)};
+    const auto put = [&](const void* p) { words.push_back(reinterpret_cast<int64_t>(p)); };
+    put(&fault_);
+    for (const std::vector<std::byte>& bytes : in_) put(bytes.data());
+    if (in_.empty()) put(nullptr);
+    for (const std::vector<std::byte>& bytes : out_) put(bytes.data());
+    put(aligned_);
+    words.insert(words.end(), dims_.begin(), dims_.end());
+    return words;
+  }
+
+  void multiply(const LibraryProduct& product) {
+    const std::span room(static_cast<std::byte*>(aligned_), scratch_bytes_);
+    const auto place = [&](std::vector<std::vector<std::byte>>& buffers, const LibraryMatrix& matrix) {
+      return matrix.buffer == buffers.size() ? room : std::span(buffers[matrix.buffer]);
+    };
+    LibraryStep(product, renamed_).run(place(in_, product.rows), place(in_, product.columns), place(out_, product.result));
+  }
+
+  std::vector<HostTensor> outputs() {
+    const std::span scratch_end(static_cast<std::byte*>(aligned_) + scratch_bytes_, scratch_.data() + scratch_.size());
+    EXPECT_TRUE(is_untouched(scratch_end)) << "scratch\n" << given_.about << "\n" << given_.kernel.text;
+    for (size_t k = 0; k < outputs_.size(); ++k) {
+      const auto bytes = static_cast<size_t>(storage_bytes(outputs_[k].dtype, outputs_[k].numel()));
+      EXPECT_TRUE(is_untouched(std::span(out_[k]).subspan(bytes))) << "output " << k << "\n" << given_.kernel.text;
+      unpack(outputs_[k].dtype, std::span(out_[k]).first(bytes), outputs_[k].lanes);
+    }
+    return outputs_;
+  }
+
+ private:
+  const Case& given_;
+  std::vector<std::vector<std::byte>> in_, out_;
+  std::vector<HostTensor> outputs_;
+  std::vector<int64_t> dims_;
+  DimValues renamed_;
+  size_t scratch_bytes_ = 0;
+  std::vector<std::byte> scratch_;
+  void* aligned_ = nullptr;
+  uint64_t fault_ = 0;
+};
+
 }  // namespace
 
 Emulated::Emulated(const std::vector<KernelText>& kernels)
     : compiled_(source_of(kernels), "-O1 -w -std=gnu++20 -fno-strict-aliasing -ffp-contract=off", "c++ -x c++") {}
 
+bool Emulated::launch(const std::string& name, const std::vector<int64_t>& words, int64_t blocks, int64_t threads,
+                      int64_t shared, const std::string& about) const {
+  auto* const function = compiled_.function<Launch>("emulate_" + name);
+  if (function == nullptr) return false;
+  const char* const wrong = function(words.data(), blocks, threads, shared);
+  EXPECT_EQ(wrong, nullptr) << wrong << "\n" << about;
+  return true;
+}
+
 std::pair<std::vector<HostTensor>, int64_t> Emulated::run(const Case& given, std::mt19937_64& random) const {
-  std::vector<std::vector<std::byte>> in, out;
-  for (const HostTensor& input : given.inputs) in.push_back(stored(input));
-  std::vector<HostTensor> outputs;
-  for (const Output& output : given.body->outputs()) {
-    const TensorType type = (*given.body)[output.value].type;
-    outputs.push_back(HostTensor::poisoned(type.dtype, type.shape.evaluate(given.dims).value()));
-    out.push_back(stored(outputs.back()));
-  }
-  std::vector<int64_t> dims;
-  DimValues renamed;
-  for (size_t k = 0; k < given.body->dims().size(); ++k) {
-    dims.push_back(evaluate(given.body->dims()[k], given.dims).value());
-    renamed.set("n" + std::to_string(k), dims.back());
-  }
-  const auto scratch_bytes = static_cast<size_t>(evaluate(given.kernel.scratch, renamed).value());
-  std::vector<std::byte> scratch(scratch_bytes + 256, kGuard);
-  void* aligned = scratch.data();
-  size_t space = scratch.size();
-  std::align(128, scratch_bytes + 1, aligned, space);
-  const std::span scratch_end(static_cast<std::byte*>(aligned) + scratch_bytes, scratch.data() + scratch.size());
-  dims.resize(std::max<size_t>(1, dims.size()));
-  uint64_t fault = 0;
+  Buffers buffers(given);
+  const std::string about = given.about + "\n" + print(*given.body) + given.kernel.text;
   for (const KernelStep& step : given.kernel.steps) {
     if (step.product) {
-      const std::span room(static_cast<std::byte*>(aligned), scratch_bytes);
-      const auto place = [&](std::vector<std::vector<std::byte>>& buffers, const LibraryMatrix& matrix) {
-        return matrix.buffer == buffers.size() ? room : std::span(buffers[matrix.buffer]);
-      };
-      LibraryStep(*step.product, renamed)
-          .run(place(in, step.product->rows), place(in, step.product->columns), place(out, step.product->result));
-      continue;
+      buffers.multiply(*step.product);
+    } else if (!launch(step.name, buffers.arguments(step), blocks_of(step, buffers.rows(step), random), step.threads,
+                       step.shared, about)) {
+      return {buffers.outputs(), -1};
     }
-    const int64_t rows = evaluate(step.rows, renamed).value();
-    Arguments args;
-    args.put_number(0);
-    args.put_number(rows);
-    args.put(&fault);
-    for (const std::vector<std::byte>& bytes : in) args.put(bytes.data());
-    if (in.empty()) args.put(nullptr);
-    for (const std::vector<std::byte>& bytes : out) args.put(bytes.data());
-    args.put(aligned);
-    for (const int64_t dim : dims) args.put_number(dim);
-    auto* const launch = compiled_.function<Launch>("emulate_" + step.name);
-    if (launch == nullptr) return {outputs, -1};
-    const char* const wrong = launch(args.data(), blocks_of(step, rows, random), step.threads, step.shared);
-    EXPECT_EQ(wrong, nullptr) << wrong << "\n" << given.about << "\n" << print(*given.body) << given.kernel.text;
   }
-  EXPECT_TRUE(is_untouched(scratch_end)) << "scratch\n" << given.about << "\n" << given.kernel.text;
-  for (size_t k = 0; k < outputs.size(); ++k) {
-    const auto bytes = static_cast<size_t>(storage_bytes(outputs[k].dtype, outputs[k].numel()));
-    EXPECT_TRUE(is_untouched(std::span(out[k]).subspan(bytes))) << "output " << k << "\n" << given.kernel.text;
-    unpack(outputs[k].dtype, std::span(out[k]).first(bytes), outputs[k].lanes);
+  return {buffers.outputs(), buffers.fault()};
+}
+
+std::vector<std::vector<HostTensor>> Emulated::run_joint(std::span<const Case> cases, std::mt19937_64& random) const {
+  std::deque<Buffers> buffers;
+  std::vector<const KernelStep*> steps;
+  std::vector<int64_t> ends, words;
+  int64_t blocks = 0;
+  for (const Case& each : cases) {
+    steps.push_back(&each.kernel.steps.back());
+    buffers.emplace_back(each);
+    ends.push_back(blocks += blocks_of(*steps.back(), buffers.back().rows(*steps.back()), random));
+    const std::vector<int64_t> own = buffers.back().arguments(*steps.back());
+    words.insert(words.end(), own.begin(), own.end());
   }
-  return {outputs, static_cast<int64_t>(fault)};
+  words.insert(words.begin(), ends.begin(), ends.end());
+  const JointStep joint = joint_step(steps);
+  EXPECT_TRUE(launch(joint.name, words, blocks, joint.threads, joint.shared, joint.name));
+  std::vector<std::vector<HostTensor>> outputs;
+  for (Buffers& each : buffers) outputs.push_back(each.outputs());
+  return outputs;
 }
 
 }  // namespace lumen::testing

@@ -13,8 +13,15 @@ class Emulated {
   // The outputs of the kernel and the fault it found. Every step runs in some number of blocks, the last one first.
   // What is wrong with a block (threads that wait in vain, addresses that are not aligned) is a test failure.
   std::pair<std::vector<HostTensor>, int64_t> run(const Case& given, std::mt19937_64& random) const;
+  // The outputs of each of several kernels, the last steps of which are one launch (lumen/codegen/cuda_together.h); its
+  // text is among those given to the constructor.
+  std::vector<std::vector<HostTensor>> run_joint(std::span<const Case> cases, std::mt19937_64& random) const;
 
  private:
+  // False: there is no such function.
+  bool launch(const std::string& name, const std::vector<int64_t>& words, int64_t blocks, int64_t threads,
+              int64_t shared, const std::string& about) const;
+
   Compiled compiled_;
 };
 

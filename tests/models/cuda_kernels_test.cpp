@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "lumen/backend/cuda/joint_texts.h"
 #include "lumen/backend/cuda/kernel_compiler.h"
 #include "lumen/ir/text.h"
 #include "lumen/runtime/variants.h"
@@ -56,6 +57,7 @@ void add_texts(const std::shared_ptr<const Graph>& graph, std::map<std::string, 
     search::Tuner tuner(device, {typical_dims(*part), false, nullptr});
     const search::Lowered lowered =
         search::lower(rewritten.candidates[0].graph, search::FusionPolicy::always, tuner).value();
+    cuda::add_joint_texts(cuda::in_joint_waves(lowered.program).value(), texts);
     for (const ProgramKernel& kernel : lowered.program.kernels) {
       ASSERT_FALSE(kernel.text.steps.empty()) << "no kernel for\n" << print(*kernel.body);
       texts[kernel.text.steps[0].name] = kernel.text.text;

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "lumen/backend/cuda/cuda_executable.h"
+#include "lumen/backend/cuda/joint_texts.h"
 #include "lumen/backend/kernel_texts.h"
 
 namespace lumen::cuda {
@@ -103,7 +104,9 @@ std::string CudaDevice::fingerprint() const {
 }
 
 Expected<std::vector<Binary>> CudaDevice::build(std::vector<Program> programs) const {
-  const std::map<std::string, std::string> texts = kernel_texts(programs);
+  for (Program& program : programs) program = LUMEN_TRY(in_joint_waves(std::move(program)));
+  std::map<std::string, std::string> texts = kernel_texts(programs);
+  for (const Program& program : programs) add_joint_texts(program, texts);
   std::shared_ptr<const Code> code;
   if (!texts.empty()) {
     std::vector<std::string> all;

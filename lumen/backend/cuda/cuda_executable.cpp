@@ -10,8 +10,10 @@
 #include "lumen/backend/buffer.h"
 #include "lumen/backend/cuda/cuda_graph.h"
 #include "lumen/backend/reference/executable.h"
+#include "lumen/backend/waves.h"
 #include "lumen/base/clock.h"
 #include "lumen/base/log.h"
+#include "lumen/codegen/cuda_together.h"
 #include "lumen/kernel/title.h"
 
 namespace lumen::cuda {
@@ -72,6 +74,10 @@ class CudaExecutable : public Executable {
         if (own == nullptr) return error("[cuda] a program without its code");
         functions_.back().back() = LUMEN_TRY(own->function(step.name, step.shared));
       }
+    }
+    for (const std::span<const ProgramCall> wave : waves_of(program_)) {
+      waves_.push_back({static_cast<size_t>(wave.data() - program_.calls.data()), wave.size(), {}, nullptr});
+      if (wave.size() > 1) LUMEN_TRY(load_joint(*own, waves_.back()));
     }
     for (const ProgramCall& call : program_.calls) {
       interprets_ = interprets_ || program_.kernels[call.kernel].text.steps.empty();
@@ -159,6 +165,27 @@ class CudaExecutable : public Executable {
     std::vector<uint64_t> key;
     std::unique_ptr<CudaGraph> graph;
   };
+
+  // Neighbouring calls that can run at once: as one launch where there are several.
+  struct WaveLaunch {
+    size_t first, count;
+    JointStep step;
+    Function function;
+  };
+  Expected<void> load_joint(const CudaCode& code, WaveLaunch& wave) const {
+    std::vector<const KernelStep*> steps;
+    std::string kind;
+    for (size_t k = wave.first; k < wave.first + wave.count; ++k) {
+      const ProgramKernel& kernel = program_.kernels[program_.calls[k].kernel];
+      const std::string own = joint_kind(kernel.schedule, kernel.text.steps);
+      if (own.empty() || (k > wave.first && own != kind)) return error("[cuda] a wave of kernels that are no one launch");
+      kind = own;
+      steps.push_back(&kernel.text.steps.back());
+    }
+    wave.step = joint_step(steps);
+    wave.function = LUMEN_TRY(code.function(wave.step.name, wave.step.shared));
+    return {};
+  }
 
   const Driver& driver() const { return device_->driver(); }
   Expected<void> check(Result result, const char* call) const { return driver().check(result, call); }
@@ -269,25 +296,69 @@ class CudaExecutable : public Executable {
     return {};
   }
 
+  // Of a kernel that works in place, here: what leaves its result where the input is.
+  bool is_needless(size_t k, size_t step) const {
+    const ProgramKernel& kernel = program_.kernels[program_.calls[k].kernel];
+    if (!kernel.text.steps[step].copies) return false;
+    const std::vector<uint64_t>& words = launches_[k][step].arguments;
+    const size_t outputs = kFirstInput + std::max<size_t>(1, kernel.body->inputs().size());
+    return words[kFirstInput + *kernel.text.in_place] == words[outputs];
+  }
+
   // `early`: begun before what is before it has ended.
+  Expected<void> launch_kernel(Function function, unsigned blocks, unsigned threads, unsigned shared,
+                               const std::vector<uint64_t>& arguments, bool early, size_t k) const {
+    void* parameters[] = {const_cast<uint64_t*>(arguments.data())};
+    LaunchAttribute attribute{kBeginEarly, {}, {}};
+    attribute.value = 1;
+    const LaunchConfig config{{blocks, 1, 1},     {threads, 1, 1}, shared,
+                              device_->stream(), &attribute,      early ? 1U : 0U};
+    const Result result = driver().launch_with(&config, function, parameters, nullptr);
+    if (result == 0) return {};
+    const ProgramKernel& kernel = program_.kernels[program_.calls[k].kernel];
+    return check(result, fmt::format("the launch of {} ({})", kernel_title(*kernel.body), kernel.schedule).c_str());
+  }
+
   Expected<void> launch_call(size_t k, bool early = false) const {
-    for (const Launch& launch : launches_[k]) {
-      if (launch.blocks == 0) continue;
+    for (size_t s = 0; s < launches_[k].size(); ++s) {
+      const Launch& launch = launches_[k][s];
+      if (launch.blocks == 0 || is_needless(k, s)) continue;
       if (launch.product != nullptr) {
         LUMEN_TRY(run_product(launch));
         continue;
       }
-      void* parameters[] = {const_cast<uint64_t*>(launch.arguments.data())};
-      LaunchAttribute attribute{kBeginEarly, {}, {}};
-      attribute.value = 1;
-      const LaunchConfig config{
-          {launch.blocks, 1, 1}, {launch.threads, 1, 1}, launch.shared, device_->stream(), &attribute, early ? 1U : 0U};
-      const Result result = driver().launch_with(&config, launch.function, parameters, nullptr);
-      if (result == 0) continue;
-      const ProgramKernel& kernel = program_.kernels[program_.calls[k].kernel];
-      return check(result, fmt::format("the launch of {} ({})", kernel_title(*kernel.body), kernel.schedule).c_str());
+      LUMEN_TRY(
+          launch_kernel(launch.function, launch.blocks, launch.threads, launch.shared, launch.arguments, early, k));
     }
     return {};
+  }
+
+  // Whether nothing but the last steps of its calls is to do.
+  bool is_one_launch(const WaveLaunch& wave) const {
+    for (size_t k = wave.first; k < wave.first + wave.count; ++k) {
+      for (size_t s = 0; s < launches_[k].size(); ++s) {
+        const bool runs = launches_[k][s].blocks > 0 && !is_needless(k, s);
+        if (runs != (s + 1 == launches_[k].size())) return false;
+      }
+    }
+    return wave.count > 1;
+  }
+
+  Expected<void> launch_wave(const WaveLaunch& wave, bool early) const {
+    if (!is_one_launch(wave)) {
+      for (size_t k = wave.first; k < wave.first + wave.count; ++k) LUMEN_TRY(launch_call(k, early));
+      return {};
+    }
+    std::vector<uint64_t> ends, arguments;  // cuda_together.h
+    unsigned blocks = 0;
+    for (size_t k = wave.first; k < wave.first + wave.count; ++k) {
+      const Launch& launch = launches_[k].back();
+      ends.push_back(blocks += launch.blocks);
+      arguments.insert(arguments.end(), launch.arguments.begin(), launch.arguments.end());
+    }
+    ends.insert(ends.end(), arguments.begin(), arguments.end());
+    return launch_kernel(wave.function, blocks, static_cast<unsigned>(wave.step.threads),
+                         static_cast<unsigned>(wave.step.shared), ends, early, wave.first);
   }
 
   Expected<void> copy_outputs(std::span<const void* const> inputs, std::span<void* const> outputs) const {
@@ -342,15 +413,24 @@ class CudaExecutable : public Executable {
     for (int64_t r = 0; r < runs; ++r) {
       if (kind == Kind::timed) LUMEN_TRY(device_->forget_cache());
       if (kind != Kind::plain) LUMEN_TRY(graph.mark());
-      for (size_t k = 0; k < program_.calls.size(); ++k) {
-        LUMEN_TRY(launch_call(k, begins_early_ && kind == Kind::plain));
-        if (kind == Kind::profiled) LUMEN_TRY(graph.mark());
+      if (kind == Kind::profiled) {
+        LUMEN_TRY(enqueue_profiled(graph));
+      } else {
+        for (const WaveLaunch& wave : waves_) LUMEN_TRY(launch_wave(wave, begins_early_ && kind == Kind::plain));
       }
       LUMEN_TRY(copy_outputs(inputs, outputs));
       if (kind == Kind::timed) LUMEN_TRY(graph.mark());
     }
     LUMEN_TRY(fetch_faults());
     return fetch_outputs(outputs);
+  }
+
+  Expected<void> enqueue_profiled(CudaGraph& graph) const {
+    for (size_t k = 0; k < program_.calls.size(); ++k) {
+      LUMEN_TRY(launch_call(k));
+      LUMEN_TRY(graph.mark());
+    }
+    return {};
   }
 
   Expected<std::unique_ptr<CudaGraph>> capture(std::span<const void* const> inputs, std::span<void* const> outputs,
@@ -446,6 +526,7 @@ class CudaExecutable : public Executable {
   std::shared_ptr<const CudaDevice> device_;
   std::shared_ptr<const Code> code_;
   std::vector<std::vector<Function>> functions_;  // by kernel, by step
+  std::vector<WaveLaunch> waves_;
   // By kernel, by step, by the kernel's dims.
   std::map<std::tuple<uint32_t, size_t, std::vector<int64_t>>, std::shared_ptr<const MatrixProduct>> products_;
   bool begins_early_ = false;  // kernels wait for what is before them (LUMEN_BEGIN)

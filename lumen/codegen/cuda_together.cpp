@@ -1,0 +1,68 @@
+#include "lumen/codegen/cuda_together.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lumen/base/check.h"
+#include "lumen/base/hash.h"
+
+namespace lumen {
+
+namespace {
+
+// Kernels that take a few microseconds where there are few rows. The large ones keep their registers to themselves.
+constexpr std::string_view kSmall[] = {"map", "fold", "gpu-dot", "gpu-sweep", "gpu-scatter"};
+constexpr std::string_view kHead = "LUMEN_KERNEL(";
+
+}  // namespace
+
+std::string joint_kind(std::string_view schedule, std::span<const KernelStep> steps) {
+  const std::string_view word = schedule.substr(0, schedule.find(' '));
+  if (steps.empty() || std::ranges::find(kSmall, word) == std::end(kSmall)) return "";
+  const bool single = std::ranges::all_of(steps.first(steps.size() - 1), &KernelStep::copies);
+  return single && !steps.back().product ? fmt::format("{} {}", word, steps.back().threads) : "";
+}
+
+JointStep joint_step(std::span<const KernelStep* const> parts) {
+  JointStep joint;
+  std::string names;
+  for (const KernelStep* part : parts) {
+    names += part->name + " ";
+    CHECK(joint.threads == 0 || joint.threads == part->threads, "parts of one launch with other blocks");
+    joint.threads = part->threads;
+    joint.shared = std::max(joint.shared, part->shared);
+  }
+  joint.name = fmt::format("joint{}_{:016x}", parts.size(), hash_bytes(names));
+  return joint;
+}
+
+// A part's function has names of its own for which block it is in, and how many there are.
+std::string print_joint(std::span<const KernelStep* const> parts, std::span<const std::string* const> texts) {
+  const JointStep joint = joint_step(parts);
+  std::string functions, members, choices;
+  for (size_t k = 0; k < parts.size(); ++k) {
+    const std::string& text = *texts[k];
+    const std::string head = fmt::format("{}{}, ", kHead, parts[k]->name);
+    const size_t begin = text.find(head), end = text.find("\n}\n", begin);
+    CHECK(begin != std::string::npos && end != std::string::npos, "a text without the function of its step");
+    const size_t counts = text.find(", ", begin + head.size()) + 2, close = text.find(')', counts);
+    const std::string arguments = fmt::format("LumenArgs<{}>", text.substr(counts, close - counts));
+    functions += fmt::format("LUMEN_FN void {}_{}(const {}& args, LumenBlocks blockIdx, LumenBlocks gridDim)",
+                             joint.name, k, arguments) +
+                 text.substr(close + 1, end + 3 - close - 1);
+    members += fmt::format("  {} part{};\n", arguments, k);
+    choices += fmt::format(
+        "  {0}if (block < args.ends[{1}]) {{\n"
+        "    {2}_{1}(args.part{1}, {{(unsigned)(block - {3})}}, {{(unsigned)(args.ends[{1}] - {3})}});\n  }}",
+        k == 0 ? "" : "else ", k, joint.name, k == 0 ? "0" : fmt::format("args.ends[{}]", k - 1));
+    if (k + 1 < parts.size()) choices += "\n";
+  }
+  return functions + fmt::format(
+                         "struct {0}_args {{\n  int64_t ends[{1}];\n{2}}};\n"
+                         "extern \"C\" __global__ void __launch_bounds__({3}, 1) {0}(const __grid_constant__ {0}_args "
+                         "args) {{\n  const int64_t block = blockIdx.x;\n{4}\n}}\n",
+                         joint.name, parts.size(), members, joint.threads, choices);
+}
+
+}  // namespace lumen
