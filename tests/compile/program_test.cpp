@@ -7,6 +7,7 @@
 
 #include "lumen/backend/program.h"
 #include "lumen/backend/reference/executable.h"
+#include "lumen/backend/waves.h"
 #include "lumen/compile.h"
 #include "lumen/frontend/ops.h"
 #include "lumen/runtime/program_file.h"
@@ -137,7 +138,7 @@ TEST(ProgramFile, says_what_it_cannot_read) {
   const std::string good = program_text(*compiled.graph, compiled.variants, *compiled.device);
   EXPECT_EQ(loaded("something else"), "not a Lumen program");
   EXPECT_EQ(loaded("lumen-program 9 1 1 0\nab"),
-            "a program of version 9; this Lumen reads version 4: compile it again");
+            "a program of version 9; this Lumen reads version 5: compile it again");
   EXPECT_EQ(loaded(good.substr(0, good.size() - 1)), "cut off, or not as it was written");
   EXPECT_EQ(loaded(good.substr(0, 20)), "cut off, or not as it was written");
   std::string damaged = good;
@@ -304,6 +305,19 @@ TEST(ProgramFile, keeps_how_steps_run) {
       EXPECT_EQ(is[k].product->columns.pitch, was[k].product->columns.pitch);
     }
   }
+}
+
+TEST(ProgramFile, keeps_which_calls_can_run_at_once) {
+  Graph graph;
+  exp2(graph.input("x", {8})).output("a");
+  sqrt(graph.input("y", {5})).output("b");
+  const Compiled compiled = compile_program(graph, quick());
+  const Program& one_by_one = compiled.variants[0].binary.program;
+  ASSERT_EQ(one_by_one.calls.size(), 2u);
+  const Program waves = in_waves(one_by_one, [](const ProgramKernel&) { return "any"; }, 2).value();
+  const Program read = read_program_json(program_json(waves), *compiled.graph).value();
+  EXPECT_FALSE(read.calls[0].joins);
+  EXPECT_TRUE(read.calls[1].joins);
 }
 
 // Rounded scores, and where the largest of each row is: of the scores, or of what `best` is given.
