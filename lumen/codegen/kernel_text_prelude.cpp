@@ -259,7 +259,7 @@ std::string rounding() {
 
 std::string kernel_prelude(Syntax syntax) {
   std::string text = scalar_prelude(syntax) + (syntax == Syntax::c ? kC : kCuda) + kShared + rounding() + folds(syntax);
-  if (syntax == Syntax::cuda) text += std::string(cuda_text::kMemory) + cuda_text::kMatrix;
+  if (syntax == Syntax::cuda) text += std::string(cuda_text::kMemory) + cuda_text::kMatrix + cuda_text::kSort;
   return text;
 }
 
