@@ -21,6 +21,8 @@ namespace {
 // LUMEN_FULL(b, l, lanes, first, end)      elements b + l, each with lane l of an accumulator: whole groups of lanes
 // LUMEN_REST(b, l, lanes, first, end)      those that are left over
 // LUMEN_COMBINE(function, x, lanes)        what the lanes, or a block's threads, come to together
+// LUMEN_PARTS(i, first, end)               results that are combined: threads of a GPU take them in turns, and
+// LUMEN_TOGETHER(function, x)              is what those of each come to together
 // LUMEN_ROW_BUFFER(type, name, count)      room for the elements of a row; LUMEN_SYNC between who writes and who reads
 const char* const kC = R"C(
 #define LUMEN_RESTRICT restrict
@@ -58,6 +60,8 @@ const char* const kC = R"C(
 #define LUMEN_FULL_BY(b, l, lanes, width, first, last) LUMEN_FULL(b, l, lanes, first, last)
 #define LUMEN_COMBINE(function, x, lanes, width) lumen_lanes_##function(x, lanes)
 #define LUMEN_LANES(lanes, width) (lanes)
+#define LUMEN_PARTS(i, first, last) for (int64_t i = (first); i < (last); ++i)
+#define LUMEN_TOGETHER(function, x) (x)
 #define LUMEN_ROW_BUFFER(type, name, count) type name[count]
 #define LUMEN_SYNC
 #define LUMEN_ONCE
@@ -121,6 +125,8 @@ struct LumenArgs {
 #define LUMEN_REST(b, l, lanes, first, last) for (int64_t b = 0, l = 1; l < 1; ++l)
 #define LUMEN_COMBINE(function, x, lanes, width) lumen_block_##function(lumen_lanes_##function(x, width))
 #define LUMEN_LANES(lanes, width) (width)
+#define LUMEN_PARTS(i, first, last) LUMEN_RANGE(i, first, last)
+#define LUMEN_TOGETHER(function, x) lumen_block_##function(x)
 #define LUMEN_ROW_BUFFER(type, name, count) __shared__ type name[count]
 #define LUMEN_SYNC __syncthreads()
 #define LUMEN_ONCE if (threadIdx.x == 0)
@@ -211,8 +217,14 @@ LUMEN_FN {T} lumen_block_{F}_{S}({T} x) {{
   __syncthreads();
   if (threadIdx.x % 32 == 0) partial[threadIdx.x / 32] = x;
   __syncthreads();
-  x = partial[0];
-  for (int warp = 1; warp < (int)(blockDim.x / 32); ++warp) x = lumen_{F}_{S}(x, partial[warp]);
+  const int warps = (int)(blockDim.x / 32);
+  if ((warps & (warps - 1)) != 0) {{
+    x = partial[0];
+    for (int warp = 1; warp < warps; ++warp) x = lumen_{F}_{S}(x, partial[warp]);
+    return x;
+  }}
+  x = partial[threadIdx.x & (warps - 1)];
+  for (int step = 1; step < warps; step *= 2) x = lumen_{F}_{S}(x, ({T})__shfl_xor_sync(0xffffffffu, x, step));
   return x;
 }}
 )C";

@@ -46,6 +46,7 @@ struct CudaKind {
   Expected<KernelText> (*print)(const Graph& body, const std::string& name, const Target& target);
 };
 constexpr CudaKind kCudaKinds[] = {
+    {"gpu-fold", OpFamily::reduce, "fold", print_cuda_fold},
     {"gpu-sort", OpFamily::sort, "sort", print_cuda_sort},
     {"gpu-scatter", OpFamily::scatter, "scatter",
      [](const Graph& body, const std::string& name, const Target&) { return print_cuda_scatter(body, name); }},
@@ -98,7 +99,8 @@ Expected<std::vector<std::string>> kernel_schedules(const Graph& body, const Tar
       if (!target.cuda || each.family != kind->family || !each.print(body, "k", target).ok()) continue;
       schedules.emplace_back(each.name);
     }
-    if (schedules.empty()) schedules.emplace_back(kind->name);
+    // Another step is not always worth it.
+    if (schedules.empty() || kind->family == OpFamily::reduce) schedules.emplace_back(kind->name);
   }
   LUMEN_TRY(print_kernel(body, "k", schedules[0], target));
   return schedules;
