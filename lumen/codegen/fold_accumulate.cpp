@@ -276,7 +276,10 @@ void FoldPrinter::recall(const FoldReduction& r, bool chunks) {
                           : fmt::format("LUMEN_PARTS(c, chunks{0}, chunks{0} + {1})", k, count));
   if (columns()) writer_->open(for_lanes());
   const std::string part = fmt::format("part{}{}", k, one);
-  if (r.finds) writer_->line(fmt::format("{} = {} ? place{}{} : {};", p, larger(r.dtype, part, s), k, one, p));
+  if (r.finds) {  // read whether or not it is needed: nothing waits for the part then
+    writer_->line(fmt::format("const {} found{} = place{}{};", place_type(), k, k, one));
+    writer_->line(fmt::format("{0} = {1} ? found{2} : {0};", p, larger(r.dtype, part, s), k));
+  }
   writer_->line(fmt::format("{} = {};", s, wrapped(r.dtype, call(r, s, part))));
   if (columns()) writer_->close();
   writer_->close();

@@ -115,7 +115,7 @@ void FoldPrinter::end_step(const std::string& name, bool chunks) {
   // A step that only combines chunks has a thread for each.
   const bool combines = layout_.is_split() && !columns() && !chunks;
   const int threads = combines ? threads_for(layout_.chunks(), 1) : threads_;
-  std::string text = kernel_head(body_, name, threads);
+  std::string text = kernel_head(body_, name, threads) + fmt::format("  LUMEN_THREADS({});\n", threads);
   Expr offset = 0;
   const Expr size = Shape(layout_.items).numel() * (columns() ? layout_.tile : 1) * 8;
   const auto scratch = [&](std::string_view type, std::string_view array) {

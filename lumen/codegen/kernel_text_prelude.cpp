@@ -9,6 +9,7 @@ namespace lumen {
 namespace {
 
 // LUMEN_BEGIN                              before anything is read that another kernel may have written
+// LUMEN_THREADS(n)                         of a block of a GPU: where it is worth knowing
 // LUMEN_ROWS(row)                          the rows of this call
 // LUMEN_ELEMENTS(i, count)                 independent elements
 // LUMEN_RANGE(i, first, end)               the same, from `first` on
@@ -34,6 +35,7 @@ const char* const kC = R"C(
 #define LUMEN_DIM(k) dims[k]
 #define LUMEN_ALIGNED(p) (p)
 #define LUMEN_BEGIN
+#define LUMEN_THREADS(n)
 #define LUMEN_BLOCK(n) (n)
 #if defined(__clang__)
 #define LUMEN_VECTOR _Pragma("clang loop vectorize(assume_safety)")
@@ -95,6 +97,20 @@ struct LumenArgs {
 #else
 #define LUMEN_BEGIN
 #endif
+// Where the number is known, loops over single elements need no division for their number of turns, and what warps
+// hand each other no loop. Loops over groups of neighbours must not know it: unrolled, they lose that their addresses
+// are aligned, and read single elements.
+#ifdef LUMEN_EMULATED
+#define LUMEN_THREADS(n) if (blockDim.x != (n)) lumen_emulator::fail("a block has other threads than its text says", __LINE__)
+LUMEN_FN uint32_t lumen_some_threads(void) { return blockDim.x; }
+#else
+#define LUMEN_THREADS(n) __builtin_assume(blockDim.x == (n))
+LUMEN_FN uint32_t lumen_some_threads(void) {
+  uint32_t n;
+  asm("mov.u32 %0, %%ntid.x;" : "=r"(n));
+  return n;
+}
+#endif
 #define LUMEN_BLOCK(n) ((n) * 256)
 #define LUMEN_VECTOR
 #define LUMEN_ROWS(row) for (int64_t row = args.begin + blockIdx.x; row < args.end; row += gridDim.x)
@@ -112,7 +128,7 @@ struct LumenArgs {
 #define LUMEN_BY_ONE(i, count) LUMEN_IN_ORDER(i, 0, count)
 #define LUMEN_RANGE_BY(i, width, first, last)                                            \
   for (int64_t i##_group = (first) + (int64_t)threadIdx.x * (width); i##_group < (last); \
-       i##_group += (int64_t)blockDim.x * (width))                                       \
+       i##_group += (int64_t)lumen_some_threads() * (width))                             \
     _Pragma("unroll") for (int64_t i = i##_group; i < i##_group + (width); ++i)
 #define LUMEN_ELEMENT_ROWS_BY(i, width)                                                                             \
   for (int64_t i##_group = args.begin + ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * (width); \
@@ -120,7 +136,7 @@ struct LumenArgs {
     _Pragma("unroll") for (int64_t i = i##_group; i < i##_group + (width); ++i)
 #define LUMEN_FULL_BY(b, l, lanes, width, first, last)                               \
   for (int64_t b = (first) + (int64_t)threadIdx.x * (width); b < (last); \
-       b += (int64_t)blockDim.x * (width))                                           \
+       b += (int64_t)lumen_some_threads() * (width))                                 \
     _Pragma("unroll") for (int64_t l = 0; l < (width); ++l)
 #define LUMEN_REST(b, l, lanes, first, last) for (int64_t b = 0, l = 1; l < 1; ++l)
 #define LUMEN_COMBINE(function, x, lanes, width) lumen_block_##function(lumen_lanes_##function(x, width))

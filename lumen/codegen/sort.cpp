@@ -100,7 +100,8 @@ class SortPrinter {
     store("lumen_place(sorted[{}])");
     writer_.line("LUMEN_SYNC;");
     if (!writer_.problem().empty()) return error(writer_.problem());
-    std::string text = kernel_head(body_, name, step.threads) + "  LUMEN_DYNAMIC_SHARED(shared);\n";
+    std::string text = kernel_head(body_, name, step.threads);
+    text += fmt::format("  LUMEN_THREADS({});\n  LUMEN_DYNAMIC_SHARED(shared);\n", step.threads);
     text += fmt::format("  typedef LumenPlaced{} Placed;\n  Placed* const given = (Placed*)shared;\n", bits);
     text += fmt::format("  const int64_t count = {};\n  LUMEN_ROWS(row) {{\n", print_c(length_).text);
     text += row_coordinates(lines_, 4) + writer_.text() + "  }\n  LUMEN_RETURN;\n}\n";
