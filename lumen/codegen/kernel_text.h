@@ -35,6 +35,7 @@ struct KernelStep {
   int threads = kBlockThreads;  // of a block
   int64_t block_rows = 1;       // rows that a block takes at a time
   int64_t shared = 0;           // bytes of shared memory, beside what the text declares
+  bool fills = false;           // the first output, from the input `in_place`: left out where they are one buffer
   std::optional<LibraryProduct> product = {};
 };
 

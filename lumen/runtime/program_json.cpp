@@ -40,6 +40,7 @@ Json kernel_json(const ProgramKernel& kernel) {
                      {"threads", step.threads},
                      {"block_rows", step.block_rows},
                      {"shared", step.shared},
+                     {"fills", step.fills ? 1 : 0},
                      {"products", Json::array()}});
     if (step.product) steps.back()["products"].push_back(product_json(*step.product));
   }
@@ -116,6 +117,7 @@ Expected<KernelStep> read_step(const Json& json, const Graph& body, std::span<co
   step.block_rows = LUMEN_TRY(members.number("block_rows"));
   step.shared = LUMEN_TRY(members.number("shared"));
   const int64_t threads = LUMEN_TRY(members.number("threads"));
+  step.fills = LUMEN_TRY(members.number("fills")) != 0;
   if (step.grain < 1) return members.wrong("grain", "1 or more");
   if (step.block_rows < 1) return members.wrong("block_rows", "1 or more");
   if (step.shared < 0) return members.wrong("shared", "0 or more");
@@ -157,6 +159,9 @@ Expected<ProgramKernel> read_kernel(const Json& json) {
   const std::vector<uint32_t> in_place = LUMEN_TRY(members.numbers("in_place", kernel.body->inputs().size()));
   if (in_place.size() > 1) return members.wrong("in_place", "one number at most");
   if (!in_place.empty()) kernel.text.in_place = in_place[0];
+  for (const KernelStep& step : kernel.text.steps) {
+    if (step.fills && !kernel.text.in_place) return members.wrong("in_place", "the input that a step fills from");
+  }
   return kernel;
 }
 

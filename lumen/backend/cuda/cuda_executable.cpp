@@ -34,6 +34,7 @@ struct Launch {
   unsigned threads = 0;
   unsigned shared = 0;
   std::vector<uint64_t> arguments;
+  size_t from = 0, to = 0;  // words of `arguments`: nothing to do where they are the same address; 0: there are none
   std::shared_ptr<const MatrixProduct> product = {};
   size_t rows = 0, columns = 0, result = 0, scratch = 0;  // words of `arguments`
   int64_t workspace = 0;                                  // where it begins in scratch
@@ -185,6 +186,10 @@ class CudaExecutable : public Executable {
                     {0}};
       launch.arguments.push_back(static_cast<uint64_t>(rows));
       if (step.product) LUMEN_TRY(bind_product(k, s, renamed, launch));
+      if (step.fills) {
+        launch.from = kFirstInput + *kernel.text.in_place;
+        launch.to = kFirstInput + call.operands.size();
+      }
       launches_[k].push_back(std::move(launch));
     }
     return evaluate(kernel.text.scratch, renamed);
@@ -270,6 +275,7 @@ class CudaExecutable : public Executable {
   Expected<void> launch_call(size_t k, bool early = false) const {
     for (const Launch& launch : launches_[k]) {
       if (launch.blocks == 0) continue;
+      if (launch.to != 0 && launch.arguments[launch.from] == launch.arguments[launch.to]) continue;
       if (launch.product != nullptr) {
         LUMEN_TRY(run_product(launch));
         continue;
