@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "lumen/codegen/element.h"
+#include "lumen/codegen/scalar.h"
 #include "lumen/codegen/scatter.h"
 #include "lumen/hlir/indexing.h"
 #include "lumen/ir/expr_bounds.h"
@@ -12,6 +13,7 @@ namespace lumen {
 namespace {
 
 constexpr int64_t kMostSlices = 16384;  // each looks at all indices after its own
+constexpr int64_t kFewSlices = 32;      // of which every thread looks at all: no block waits for its threads
 
 class CudaScatterPrinter {
  public:
@@ -56,14 +58,31 @@ class CudaScatterPrinter {
     return {};
   }
 
-  // i0, …: the dims before the axis, the number of the index; then the element of a slice, and another index.
+  // `later`: a slice after this one has the same index.
+  void look_at_others(ElementWriter& writer, Expr which, Expr other, Expr place) const {
+    writer.line("uint32_t later = 0;");
+    if (other.is_constant()) return;
+    const std::string i = print_c(other).text, mine = print_c(which).text, count = print_c(slices()).text;
+    const bool few = bounds(slices()).hi <= kFewSlices;
+    writer.open_loop(few ? fmt::format("LUMEN_UNROLLED for (int64_t {0} = 0; {0} < {1}; ++{0})", i, count)
+                         : fmt::format("LUMEN_RANGE({}, {} + 1, {})", i, mine, count),
+                     other, true);
+    const std::string found = writer.value(body_[scatter_].operands[1], unflatten(other, indices_));
+    writer.line(fmt::format("later |= ({} > {}) & ((int64_t){} == {});", i, mine, found, print_c(place).text));
+    writer.close();
+    if (!few) writer.line("later = lumen_block_max_u32(later);");
+  }
+
+  // i0, …: the dims before the axis, the number of the index; then the element of a slice, the first of those that a
+  // thread has at once, and another index.
   Expected<void> slice_step(const std::string& name, KernelText& kernel) const {
     std::vector<Expr> items(outer_.begin(), outer_.end());
     items.push_back(indices_.numel());
     const auto number = static_cast<int>(items.size()) - 1;
     const Expr which = Expr::index(number, indices_.numel());
     const Expr within = Expr::index(number + 1, inner_.numel());
-    const Expr other = Expr::index(number + 2, indices_.numel());
+    const Expr group = Expr::index(number + 2, inner_.numel());
+    const Expr other = Expr::index(number + 3, indices_.numel());
     const int64_t width = group_width(body_, inner_.numel());
     const int threads = threads_for(inner_.numel(), width);
     const Node& node = body_[scatter_];
@@ -73,23 +92,22 @@ class CudaScatterPrinter {
     const Expr place = writer.checked(
         "(int64_t)" + found, shape_[axis_],
         fmt::format("[Scatter] an index is outside axis {} of {}", axis_, body_[node.operands[0]].type.str()));
-    writer.line("uint32_t later = 0;");
-    if (!other.is_constant()) {
-      writer.open_loop(fmt::format("LUMEN_RANGE(i{}, i{} + 1, {})", number + 2, number, print_c(slices()).text), other,
-                       true);
-      writer.line(fmt::format("later |= (int64_t){} == {};", writer.value(node.operands[1], unflatten(other, indices_)),
-                              print_c(place).text));
-      writer.close();
-    }
-    writer.line("later = lumen_block_max_u32(later);");
-    writer.open("if (later == 0)");
+    look_at_others(writer, which, other, place);
+    // What is stored is computed before it is known whether, so that all that is read is on its way together.
+    const std::string group_name = group.is_constant() ? "g_one" : print_c(group).text;
+    const std::string inside = within.is_constant() ? "i_one" : print_c(within).text;
+    writer.open(fmt::format(
+        "for (int64_t {0} = (int64_t)threadIdx.x * {1}; {0} < {2}; {0} += (int64_t)lumen_some_threads() * {1})",
+        group_name, width, print_c(inner_.numel()).text));
+    writer.line(fmt::format("{} given[{}];", storage_type(node.type.dtype), width));
     writer.open_loop(
-        fmt::format("LUMEN_RANGE_BY({}, {}, 0, {})", within.is_constant() ? "i_one" : fmt::format("i{}", number + 1),
-                    width, print_c(inner_.numel()).text),
-        within, bounds(inner_.numel()).lo < 1);
-    const std::string given = writer.value(node.operands[2], at(unflatten(which, indices_), within));
-    writer.line(store_statement(body_, 0, writer.index(shape_.flat_index(at({&place, 1}, within))), given));
+        fmt::format("LUMEN_UNROLLED for (int64_t {0} = {1}; {0} < {1} + {2}; ++{0})", inside, group_name, width),
+        within, false);
+    const std::string value = writer.value(node.operands[2], at(unflatten(which, indices_), within));
+    writer.line(fmt::format("given[{} - {}] = {}({});", inside, group_name, store_function(node.type.dtype), value));
     writer.close();
+    writer.line(fmt::format("if (later == 0) lumen_write<{}>(r0 + {}, given);", width,
+                            writer.index(shape_.flat_index(at({&place, 1}, group)))));
     writer.close();
     if (!writer.problem().empty()) return error(writer.problem());
     kernel.text += kernel_head(body_, name, threads) + "  LUMEN_ROWS(row) {\n" + row_coordinates(Shape(items), 4) +

@@ -37,6 +37,35 @@ LUMEN_FN uint4 lumen_read_once(const void* p) {
   return v;
 }
 
+// Neighbours that begin at a multiple of their number, 16 bytes at a time where that can be.
+template <int count, class T>
+LUMEN_FN void lumen_write(T* to, const T* x) {
+  constexpr int wide = count * sizeof(T) % 16 == 0 ? count * sizeof(T) / 16 : 0;
+#ifdef LUMEN_EMULATED
+  if (wide > 0) lumen_emulator::check_aligned(to, 16, __LINE__);
+#endif
+  LUMEN_UNROLL for (int k = 0; k < wide; ++k) {
+    uint32_t words[4];
+    LUMEN_UNROLL for (int j = 0; j < 4; ++j) {
+      const T* const four = (const T*)((const char*)x + 16 * k + 4 * j);
+      if constexpr (sizeof(T) == 1) {
+        words[j] = (uint8_t)four[0] | (uint8_t)four[1] << 8 | (uint8_t)four[2] << 16 | (uint32_t)(uint8_t)four[3] << 24;
+      } else if constexpr (sizeof(T) == 2) {
+        words[j] = (uint16_t)four[0] | (uint32_t)(uint16_t)four[1] << 16;
+      } else {
+        LUMEN_COPY(&words[j], four, 4);
+      }
+    }
+#ifdef LUMEN_EMULATED
+    memcpy((char*)to + 16 * k, words, 16);
+#else
+    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};"
+                 :: "l"((char*)to + 16 * k), "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3]) : "memory");
+#endif
+  }
+  LUMEN_UNROLL for (int k = 0; k < (wide > 0 ? 0 : count); ++k) to[k] = x[k];
+}
+
 // 2^x for x <= 0, to 22 bits; 0 below the normal range.
 LUMEN_FN float lumen_weight_exp2(float x) {
 #ifdef LUMEN_EMULATED

@@ -13,6 +13,7 @@ namespace {
 
 constexpr size_t kMostKept = 4;
 constexpr int kWorthKeeping = 10;  // instructions that cost more than to store and read a value
+constexpr int64_t kCudaSplitFrom = 16384, kCudaChunk = 2048, kCudaMostChunks = 512;
 
 // Of an element: its op, and all that is elementwise before it.
 int cost_before(const Graph& body, const FoldPlan& plan, NodeId id) {
@@ -76,6 +77,18 @@ Expected<KernelText> print_fold(const Graph& body, const std::string& name, cons
     if (best->divisions == 0) break;
   }
   return std::move(best->text);
+}
+
+// A step more takes longer than one block needs for kCudaSplitFrom elements; a chunk is a load or two of each thread.
+Expected<KernelText> print_cuda_fold(const Graph& body, const std::string& name, const Target& target) {
+  const FoldSchedule schedule{.split_below = target.multiprocessors / 2,
+                              .split_from = kCudaSplitFrom,
+                              .chunk_work = kCudaChunk,
+                              .most_chunks = kCudaMostChunks,
+                              .most_items = int64_t{4} * target.multiprocessors};
+  KernelText kernel = LUMEN_TRY(print_fold(body, name, schedule));
+  if (kernel.steps.size() == 1) return error("the rows of this fold are not cut into chunks: they are many, or short");
+  return kernel;
 }
 
 }  // namespace lumen

@@ -12,17 +12,24 @@
 
 #include "lumen/codegen/kernel_text.h"
 #include "lumen/ir/graph.h"
+#include "lumen/kernel/target.h"
 
 namespace lumen {
 
 struct FoldSchedule {
   int64_t split_below = 8;     // fewer rows (or tiles of columns) than this are cut into chunks
+  int64_t split_from = 0;      // where they have so many elements
   int64_t chunk_work = 65536;  // of about so many elements at least
+  int64_t most_chunks = 64;    // of a row: every later step reads their results
+  int64_t most_items = 512;    // chunks of all rows
 };
 
 // An error when there is no reduction, two reductions are not over the same axes of the same shape, or an output is
 // neither a value by row nor by element of the rows. Reductions of several axes are chains: a sum of sums, a maximum of
 // maxima, that nothing else reads.
 Expected<KernelText> print_fold(const Graph& body, const std::string& name, const FoldSchedule& schedule = {});
+
+// For a GPU: chunks for all its multiprocessors. An error where nothing is cut.
+Expected<KernelText> print_cuda_fold(const Graph& body, const std::string& name, const Target& target);
 
 }  // namespace lumen

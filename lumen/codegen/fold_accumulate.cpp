@@ -26,6 +26,12 @@ std::string larger(DType dtype, const std::string& x, const std::string& than) {
   return fmt::format("({0} > {1}) | (({0} != {0}) & ({1} == {1}))", x, than);
 }
 
+// Both are one number, or both are NaN.
+std::string same(DType dtype, const std::string& x, const std::string& y) {
+  if (!is_float(dtype)) return fmt::format("{} == {}", x, y);
+  return fmt::format("({0} == {1}) | (({0} != {0}) & ({1} != {1}))", x, y);
+}
+
 std::string wrapped(DType dtype, const std::string& x) {
   return is_float(dtype) || is_bool(dtype) ? x : fmt::format("{}({})", wrap_function(dtype), x);
 }
@@ -213,21 +219,22 @@ void FoldPrinter::finish(const FoldReduction& r) {
   if (r.finds) finish_place(r);
   if (layout_.is_split()) {
     hand_on(r);
-  } else if (r.finds) {
-    writer_->know(r.result, layout_.row, fmt::format("(z{0} == {1} ? 0 : z{0})", k, no_place()));
   } else {
-    writer_->know(r.result, layout_.row, "t" + k);
+    know_row(r);
   }
+}
+
+void FoldPrinter::know_row(const FoldReduction& r) {
+  const std::string k = number(r);
+  writer_->know(r.result, layout_.row, r.finds ? fmt::format("(z{0} == {1} ? 0 : z{0})", k, no_place()) : "t" + k);
 }
 
 // The first place of those lanes that have the largest; as the largest of the negated places.
 void FoldPrinter::finish_place(const FoldReduction& r) {
   const std::string k = number(r);
-  const std::string same = is_float(r.dtype)
-                               ? fmt::format("(u{0}[l] == t{0}) | ((u{0}[l] != u{0}[l]) & (t{0} != t{0}))", k)
-                               : fmt::format("u{0}[l] == t{0}", k);
   writer_->line(fmt::format("int64_t y{}[{}];", k, lanes_text()));
-  writer_->line(fmt::format("{0} y{1}[l] = ({2}) ? -(int64_t)p{1}[l] : -{3};", for_lanes(), k, same, no_place()));
+  writer_->line(fmt::format("{0} y{1}[l] = ({2}) ? -(int64_t)p{1}[l] : -{3};", for_lanes(), k,
+                            same(r.dtype, fmt::format("u{}[l]", k), "t" + k), no_place()));
   writer_->line(fmt::format("const int64_t z{0} = -LUMEN_COMBINE(max_i64, y{0}, {1}, {2});", k, lanes_, width_));
 }
 
@@ -250,33 +257,43 @@ void FoldPrinter::hand_on(const FoldReduction& r) {
   }
 }
 
-// The results of an item's chunks, together.
+// The results of an item's chunks, together; threads of a GPU take them in turns.
 void FoldPrinter::recall(const FoldReduction& r, bool chunks) {
   const std::string k = number(r);
   const std::string count = print_c(layout_.chunks()).text;
   const std::string one = columns() ? fmt::format("[c * {} + l]", layout_.tile) : "[c]";
-  const std::string s = columns() ? fmt::format("s{}[l]", k) : "t" + k;
-  const std::string p = columns() ? fmt::format("p{}[l]", k) : "z" + k;
+  const std::string s = columns() ? fmt::format("s{}[l]", k) : "s" + k;
+  const std::string p = columns() ? fmt::format("p{}[l]", k) : "p" + k;
   if (columns()) {
     declare({&r});
   } else {
-    writer_->line(fmt::format("{} t{} = {};", compute_type(r.dtype), k, r.start));
-    if (r.finds) writer_->line(fmt::format("int64_t z{} = {};", k, no_place()));
+    writer_->line(fmt::format("{} {} = {};", compute_type(r.dtype), s, r.start));
+    if (r.finds) writer_->line(fmt::format("int64_t {} = {};", p, no_place()));
   }
   const std::string base = chunks ? fmt::format("row / {0} * {0}", count) : "row * " + count;
   writer_->line(fmt::format("const int64_t chunks{} = {};", k, base));
-  writer_->open(fmt::format("for (int64_t c = chunks{0}; c < chunks{0} + {1}; ++c)", k, count));
+  writer_->open(columns() ? fmt::format("for (int64_t c = chunks{0}; c < chunks{0} + {1}; ++c)", k, count)
+                          : fmt::format("LUMEN_PARTS(c, chunks{0}, chunks{0} + {1})", k, count));
   if (columns()) writer_->open(for_lanes());
   const std::string part = fmt::format("part{}{}", k, one);
-  if (r.finds) writer_->line(fmt::format("{} = {} ? place{}{} : {};", p, larger(r.dtype, part, s), k, one, p));
+  if (r.finds) {  // read whether or not it is needed: nothing waits for the part then
+    writer_->line(fmt::format("const {} found{} = place{}{};", place_type(), k, k, one));
+    writer_->line(fmt::format("{0} = {1} ? found{2} : {0};", p, larger(r.dtype, part, s), k));
+  }
   writer_->line(fmt::format("{} = {};", s, wrapped(r.dtype, call(r, s, part))));
   if (columns()) writer_->close();
   writer_->close();
   if (columns()) {
     know_columns(r);
-  } else {
-    writer_->know(r.result, layout_.row, r.finds ? fmt::format("(z{0} == {1} ? 0 : z{0})", k, no_place()) : "t" + k);
+    return;
   }
+  const std::string all = fmt::format("LUMEN_TOGETHER({}_{}, {})", r.function, compute_suffix(r.dtype), s);
+  writer_->line(fmt::format("const {} t{} = {};", compute_type(r.dtype), k, wrapped(r.dtype, all)));
+  if (r.finds) {
+    writer_->line(fmt::format("const int64_t z{0} = -LUMEN_TOGETHER(max_i64, ({1}) ? -p{0} : -(int64_t){2});", k,
+                              same(r.dtype, s, "t" + k), no_place()));
+  }
+  know_row(r);
 }
 
 }  // namespace lumen

@@ -10,7 +10,7 @@ namespace lumen {
 namespace {
 
 constexpr int64_t kTile = 512;          // columns: their accumulators stay in the nearest cache
-constexpr int64_t kChunks = 64;         // of one item at most: every later step reads their results
+constexpr int64_t kColumnChunks = 64;   // at most: every later step reads their results one after another
 constexpr int64_t kChunkMultiple = 64;  // chunks end where vectors and bytes do
 
 // Dims of `whole` that one variable walks over.
@@ -77,10 +77,14 @@ class LayoutMaker {
     const Expr length = made_.loops[0].extent;
     Expr inner = made_.tile == 0 ? Expr(1) : min(made_.column.extent, kTile);
     for (size_t k = 1; k < made_.loops.size(); ++k) inner *= made_.loops[k].extent;
-    const bool few = bounds(items).hi < schedule.split_below;
-    if (few && bounds(inner).lo > 0 && bounds(length).lo > 0 && bounds(length * inner).hi >= 2 * schedule.chunk_work) {
+    const int64_t most_items = bounds(items).hi, work = bounds(length * inner).hi;
+    const bool few = most_items < schedule.split_below;
+    const bool is_long = work >= std::max(schedule.split_from, 2 * schedule.chunk_work);
+    if (few && is_long && bounds(inner).lo > 0 && bounds(length).lo > 0) {
+      int64_t most = std::min(schedule.most_chunks, schedule.most_items / std::max<int64_t>(most_items, 1));
+      if (made_.tile != 0) most = std::min(most, kColumnChunks);
       const Expr least = ceil_div(schedule.chunk_work, inner);
-      const Expr size = max(least, ceil_div(length, kChunks));
+      const Expr size = max(least, ceil_div(length, std::max<int64_t>(most, 1)));
       made_.chunk = ceil_div(size, kChunkMultiple) * kChunkMultiple;
       if (made_.tile != 0 || made_.loops.size() > 1) made_.chunk = size;
       made_.items.push_back(ceil_div(length, made_.chunk));

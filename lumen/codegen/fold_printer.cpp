@@ -30,8 +30,9 @@ FoldPrinter::FoldPrinter(const Graph& body, const FoldPlan& plan, FoldLayout lay
   whole_ = writer_->rename(plan.whole);
   rows_ = writer_->rename(plan.rows);
   if (!columns()) {
-    width_ = group_width(body, layout_.loops.back().extent);
-    threads_ = threads_for(layout_.loops.back().extent, width_);
+    const Expr extent = layout_.loops.back().extent;
+    width_ = group_width(body, extent);
+    threads_ = threads_for(layout_.is_split() && layout_.loops.size() == 1 ? layout_.chunk : extent, width_);
   }
   for (const NodeId node : kept) buffers_.push_back({node, {}, {}});
   find_room();
@@ -111,7 +112,10 @@ void FoldPrinter::end_step(const std::string& name, bool chunks) {
   made_.faults = writer_->faults();
   if (problem_.empty()) problem_ = writer_->problem();
   divisions_ += writer_->inner_divisions();
-  std::string text = kernel_head(body_, name, threads_);
+  // A step that only combines chunks has a thread for each.
+  const bool combines = layout_.is_split() && !columns() && !chunks;
+  const int threads = combines ? threads_for(layout_.chunks(), 1) : threads_;
+  std::string text = kernel_head(body_, name, threads) + fmt::format("  LUMEN_THREADS({});\n", threads);
   Expr offset = 0;
   const Expr size = Shape(layout_.items).numel() * (columns() ? layout_.tile : 1) * 8;
   const auto scratch = [&](std::string_view type, std::string_view array) {
@@ -131,7 +135,7 @@ void FoldPrinter::end_step(const std::string& name, bool chunks) {
   if (!chunks) items.pop_back();
   // Elements that share bytes may lie in any two tiles of columns: then one thread does them all.
   const int64_t grain = grain_of(body_) == 1 ? 1 : columns() ? int64_t{1} << 40 : grain_of(body_);
-  made_.steps.push_back({name, Shape(items).numel(), grain, threads_});
+  made_.steps.push_back({name, Shape(items).numel(), grain, threads});
 }
 
 // What an item is: its coordinates, its columns, its part of the outermost loop.

@@ -57,6 +57,7 @@ class FoldPrinter {
   void finish_place(const FoldReduction& reduction);
   void hand_on(const FoldReduction& reduction);
   void recall(const FoldReduction& reduction, bool chunks);
+  void know_row(const FoldReduction& reduction);
   void know_columns(const FoldReduction& reduction);
 
   Expected<void> store_outputs();

@@ -9,6 +9,7 @@ namespace lumen {
 namespace {
 
 // LUMEN_BEGIN                              before anything is read that another kernel may have written
+// LUMEN_THREADS(n)                         of a block of a GPU: where it is worth knowing
 // LUMEN_ROWS(row)                          the rows of this call
 // LUMEN_ELEMENTS(i, count)                 independent elements
 // LUMEN_RANGE(i, first, end)               the same, from `first` on
@@ -21,6 +22,8 @@ namespace {
 // LUMEN_FULL(b, l, lanes, first, end)      elements b + l, each with lane l of an accumulator: whole groups of lanes
 // LUMEN_REST(b, l, lanes, first, end)      those that are left over
 // LUMEN_COMBINE(function, x, lanes)        what the lanes, or a block's threads, come to together
+// LUMEN_PARTS(i, first, end)               results that are combined: threads of a GPU take them in turns, and
+// LUMEN_TOGETHER(function, x)              is what those of each come to together
 // LUMEN_ROW_BUFFER(type, name, count)      room for the elements of a row; LUMEN_SYNC between who writes and who reads
 const char* const kC = R"C(
 #define LUMEN_RESTRICT restrict
@@ -32,6 +35,7 @@ const char* const kC = R"C(
 #define LUMEN_DIM(k) dims[k]
 #define LUMEN_ALIGNED(p) (p)
 #define LUMEN_BEGIN
+#define LUMEN_THREADS(n)
 #define LUMEN_BLOCK(n) (n)
 #if defined(__clang__)
 #define LUMEN_VECTOR _Pragma("clang loop vectorize(assume_safety)")
@@ -58,6 +62,8 @@ const char* const kC = R"C(
 #define LUMEN_FULL_BY(b, l, lanes, width, first, last) LUMEN_FULL(b, l, lanes, first, last)
 #define LUMEN_COMBINE(function, x, lanes, width) lumen_lanes_##function(x, lanes)
 #define LUMEN_LANES(lanes, width) (lanes)
+#define LUMEN_PARTS(i, first, last) for (int64_t i = (first); i < (last); ++i)
+#define LUMEN_TOGETHER(function, x) (x)
 #define LUMEN_ROW_BUFFER(type, name, count) type name[count]
 #define LUMEN_SYNC
 #define LUMEN_ONCE
@@ -94,6 +100,20 @@ struct LumenBlocks {
 #else
 #define LUMEN_BEGIN
 #endif
+// Where the number is known, loops over single elements need no division for their number of turns, and what warps
+// hand each other no loop. Loops over groups of neighbours must not know it: unrolled, they lose that their addresses
+// are aligned, and read single elements.
+#ifdef LUMEN_EMULATED
+#define LUMEN_THREADS(n) if (blockDim.x != (n)) lumen_emulator::fail("a block has other threads than its text says", __LINE__)
+LUMEN_FN uint32_t lumen_some_threads(void) { return blockDim.x; }
+#else
+#define LUMEN_THREADS(n) __builtin_assume(blockDim.x == (n))
+LUMEN_FN uint32_t lumen_some_threads(void) {
+  uint32_t n;
+  asm("mov.u32 %0, %%ntid.x;" : "=r"(n));
+  return n;
+}
+#endif
 #define LUMEN_BLOCK(n) ((n) * 256)
 #define LUMEN_VECTOR
 #define LUMEN_ROWS(row) for (int64_t row = args.begin + blockIdx.x; row < args.end; row += gridDim.x)
@@ -111,7 +131,7 @@ struct LumenBlocks {
 #define LUMEN_BY_ONE(i, count) LUMEN_IN_ORDER(i, 0, count)
 #define LUMEN_RANGE_BY(i, width, first, last)                                            \
   for (int64_t i##_group = (first) + (int64_t)threadIdx.x * (width); i##_group < (last); \
-       i##_group += (int64_t)blockDim.x * (width))                                       \
+       i##_group += (int64_t)lumen_some_threads() * (width))                             \
     _Pragma("unroll") for (int64_t i = i##_group; i < i##_group + (width); ++i)
 #define LUMEN_ELEMENT_ROWS_BY(i, width)                                                                             \
   for (int64_t i##_group = args.begin + ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * (width); \
@@ -119,11 +139,13 @@ struct LumenBlocks {
     _Pragma("unroll") for (int64_t i = i##_group; i < i##_group + (width); ++i)
 #define LUMEN_FULL_BY(b, l, lanes, width, first, last)                               \
   for (int64_t b = (first) + (int64_t)threadIdx.x * (width); b < (last); \
-       b += (int64_t)blockDim.x * (width))                                           \
+       b += (int64_t)lumen_some_threads() * (width))                                 \
     _Pragma("unroll") for (int64_t l = 0; l < (width); ++l)
 #define LUMEN_REST(b, l, lanes, first, last) for (int64_t b = 0, l = 1; l < 1; ++l)
 #define LUMEN_COMBINE(function, x, lanes, width) lumen_block_##function(lumen_lanes_##function(x, width))
 #define LUMEN_LANES(lanes, width) (width)
+#define LUMEN_PARTS(i, first, last) LUMEN_RANGE(i, first, last)
+#define LUMEN_TOGETHER(function, x) lumen_block_##function(x)
 #define LUMEN_ROW_BUFFER(type, name, count) __shared__ type name[count]
 #define LUMEN_SYNC __syncthreads()
 #define LUMEN_ONCE if (threadIdx.x == 0)
@@ -214,8 +236,14 @@ LUMEN_FN {T} lumen_block_{F}_{S}({T} x) {{
   __syncthreads();
   if (threadIdx.x % 32 == 0) partial[threadIdx.x / 32] = x;
   __syncthreads();
-  x = partial[0];
-  for (int warp = 1; warp < (int)(blockDim.x / 32); ++warp) x = lumen_{F}_{S}(x, partial[warp]);
+  const int warps = (int)(blockDim.x / 32);
+  if ((warps & (warps - 1)) != 0) {{
+    x = partial[0];
+    for (int warp = 1; warp < warps; ++warp) x = lumen_{F}_{S}(x, partial[warp]);
+    return x;
+  }}
+  x = partial[threadIdx.x & (warps - 1)];
+  for (int step = 1; step < warps; step *= 2) x = lumen_{F}_{S}(x, ({T})__shfl_xor_sync(0xffffffffu, x, step));
   return x;
 }}
 )C";
@@ -262,7 +290,7 @@ std::string rounding() {
 
 std::string kernel_prelude(Syntax syntax) {
   std::string text = scalar_prelude(syntax) + (syntax == Syntax::c ? kC : kCuda) + kShared + rounding() + folds(syntax);
-  if (syntax == Syntax::cuda) text += std::string(cuda_text::kMemory) + cuda_text::kMatrix;
+  if (syntax == Syntax::cuda) text += std::string(cuda_text::kMemory) + cuda_text::kMatrix + cuda_text::kSort;
   return text;
 }
 

@@ -37,7 +37,20 @@ constexpr Kind kKinds[] = {
     {"fold", OpFamily::reduce, [](const Graph& body, const std::string& name) { return print_fold(body, name); }},
 };
 constexpr Kind kMap{"map", OpFamily::leaf, print_map};
-constexpr std::string_view kCudaScatter = "gpu-scatter";
+
+// On a GPU, what blocks do in another way; a body that they do not take is of the kind above.
+struct CudaKind {
+  std::string_view name;
+  OpFamily family;
+  std::string_view kind;
+  Expected<KernelText> (*print)(const Graph& body, const std::string& name, const Target& target);
+};
+constexpr CudaKind kCudaKinds[] = {
+    {"gpu-fold", OpFamily::reduce, "fold", print_cuda_fold},
+    {"gpu-sort", OpFamily::sort, "sort", print_cuda_sort},
+    {"gpu-scatter", OpFamily::scatter, "scatter",
+     [](const Graph& body, const std::string& name, const Target&) { return print_cuda_scatter(body, name); }},
+};
 
 // A library's ways stand behind the most promising one of our own: only so many are measured.
 void add_library(const Graph& body, const Target& target, std::vector<std::string>& schedules) {
@@ -82,8 +95,12 @@ Expected<std::vector<std::string>> kernel_schedules(const Graph& body, const Tar
     for (const Kind& each : kKinds) {
       if (kind == &kMap && has_family(body, each.family)) kind = &each;
     }
-    const bool blocks = target.cuda && kind->family == OpFamily::scatter && print_cuda_scatter(body, "k").ok();
-    schedules.emplace_back(blocks ? kCudaScatter : kind->name);
+    for (const CudaKind& each : kCudaKinds) {
+      if (!target.cuda || each.family != kind->family || !each.print(body, "k", target).ok()) continue;
+      schedules.emplace_back(each.name);
+    }
+    // Another step is not always worth it.
+    if (schedules.empty() || kind->family == OpFamily::reduce) schedules.emplace_back(kind->name);
   }
   LUMEN_TRY(print_kernel(body, "k", schedules[0], target));
   return schedules;
@@ -98,7 +115,9 @@ std::string_view kernel_kind(const std::string& schedule) {
   for (const std::string_view kind : kernel_kinds()) {
     if (schedule == kind) return kind;
   }
-  if (schedule == kCudaScatter) return "scatter";
+  for (const CudaKind& each : kCudaKinds) {
+    if (schedule == each.name) return each.kind;
+  }
   return is_attention_schedule(schedule) || is_cuda_attention_schedule(schedule) ? "attention" : "contract";
 }
 
@@ -108,7 +127,9 @@ Expected<KernelText> print_kernel(const Graph& body, const std::string& name, co
   for (const Kind& kind : kKinds) {
     if (schedule == kind.name) return kind.print(body, name);
   }
-  if (schedule == kCudaScatter) return print_cuda_scatter(body, name);
+  for (const CudaKind& kind : kCudaKinds) {
+    if (schedule == kind.name) return kind.print(body, name, target);
+  }
   if (is_library_schedule(schedule)) {
     return print_library(body, name, LUMEN_TRY(LibrarySchedule::parse(schedule)), target);
   }

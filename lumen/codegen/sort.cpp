@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
+
 #include "lumen/codegen/element.h"
 #include "lumen/codegen/scalar.h"
 #include "lumen/codegen/single_op.h"
@@ -15,6 +18,10 @@ namespace {
 // A slot sorts lines one after another in its own scratch; there are enough slots for any number of threads, and not so
 // many that scratch outgrows what is sorted.
 constexpr int64_t kSlots = 64;
+
+// On a GPU: the longest line whose elements each look at all others; longer ones are merged in steps, while they fit.
+constexpr int64_t kMostCounted = 256, kMostMerged = 16384;
+constexpr int64_t kWarp = 32, kMostThreads = 1024;
 
 int key_bits(DType dtype) {
   return compute_type(dtype).find("64") != std::string_view::npos || dtype == DType::f64 ? 64 : 32;
@@ -35,7 +42,8 @@ std::string key_of(DType dtype, bool descending, const std::string& x) {
 
 class SortPrinter {
  public:
-  SortPrinter(const Graph& body, NodeId sort) : body_(body), sort_(sort), writer_(body, 6) {
+  SortPrinter(const Graph& body, NodeId sort, int indent)
+      : body_(body), sort_(sort), dtype_(body[body[sort].operands[0]].type.dtype), writer_(body, indent) {
     axis_ = body[sort].as<hlir::Sort>().axis;
     shape_ = writer_.rename(body[sort].type.shape);
     std::vector<Expr> lines(shape_.begin(), shape_.end());
@@ -50,13 +58,12 @@ class SortPrinter {
   Expr length() const { return length_; }
 
   Expected<KernelText> print(const std::string& name) {
-    const DType dtype = body_[body_[sort_].operands[0]].type.dtype;
-    const int bits = key_bits(dtype);
-    make_keys(dtype);
+    const int bits = key_bits(dtype_);
+    make_keys("keys[{0}] = {1}; places[{0}] = (uint32_t){0};");
     writer_.line("LUMEN_SYNC;");
     writer_.line(fmt::format("LUMEN_ONCE lumen_sort_u{}(keys, places, other_keys, other_places, count);", bits));
     writer_.line("LUMEN_SYNC;");
-    store();
+    store("places[{}]");
     if (!writer_.problem().empty()) return error(writer_.problem());
     const bool packed = grain_of(body_) > 1;
     const Expr slots = packed ? Expr(1) : min(lines_.numel(), kSlots);
@@ -75,6 +82,32 @@ class SortPrinter {
     return KernelText{text, {{name, slots}}, writer_.faults(), slots * slot_bytes};
   }
 
+  // A line is in the shared memory of a block: keys with their places, so that no two are equal.
+  Expected<KernelText> print_blocks(const std::string& name, const Target& target) {
+    const int bits = key_bits(dtype_);
+    const auto longest = static_cast<uint64_t>(std::clamp<int64_t>(bounds(length_).hi, 1, kMostMerged + 1));
+    const auto most = static_cast<int64_t>(std::bit_ceil(longest));
+    const bool counts = most <= kMostCounted;
+    KernelStep step{name, lines_.numel()};
+    step.threads = static_cast<int>(std::clamp(counts ? most : most / 2, kWarp, kMostThreads));
+    step.shared = most * (bits / 4) * (counts ? 2 : 1);
+    if (most > kMostMerged || step.shared > target.shared_bytes || grain_of(body_) > 1) {
+      return error(fmt::format("a block sorts lines of {} elements at most, that share no bytes", kMostMerged));
+    }
+    make_keys("given[{0}] = lumen_placed({1}, (uint32_t){0});");
+    writer_.line(fmt::format("const Placed* const sorted = lumen_sort_by_{}(given, (int)count);",
+                             counts ? "counting" : "merging"));
+    store("lumen_place(sorted[{}])");
+    writer_.line("LUMEN_SYNC;");
+    if (!writer_.problem().empty()) return error(writer_.problem());
+    std::string text = kernel_head(body_, name, step.threads);
+    text += fmt::format("  LUMEN_THREADS({});\n  LUMEN_DYNAMIC_SHARED(shared);\n", step.threads);
+    text += fmt::format("  typedef LumenPlaced{} Placed;\n  Placed* const given = (Placed*)shared;\n", bits);
+    text += fmt::format("  const int64_t count = {};\n  LUMEN_ROWS(row) {{\n", print_c(length_).text);
+    text += row_coordinates(lines_, 4) + writer_.text() + "  }\n  LUMEN_RETURN;\n}\n";
+    return KernelText{text, {step}, writer_.faults()};
+  }
+
  private:
   void open_line(bool in_order) {
     const std::string i = along_.is_constant() ? "i_one" : fmt::format("i{}", along_.index_number());
@@ -82,18 +115,19 @@ class SortPrinter {
                       bounds(length_).lo < 1 || along_.is_constant());
   }
 
-  void make_keys(DType dtype) {
+  // What is done with the key of an element: {0} is its place, {1} its key.
+  void make_keys(const char* statement) {
     open_line(false);
     const std::string x = writer_.value(body_[sort_].operands[0], at_);
-    const std::string i = print_c(along_).text;
-    writer_.line(fmt::format("keys[{}] = {};", i, key_of(dtype, body_[sort_].as<hlir::Sort>().descending, x)));
-    writer_.line(fmt::format("places[{0}] = (uint32_t){0};", i));
+    writer_.line(fmt::format(fmt::runtime(statement), print_c(along_).text,
+                             key_of(dtype_, body_[sort_].as<hlir::Sort>().descending, x)));
     writer_.close();
   }
 
-  void store() {
+  // `place`: where {} among the sorted has come from.
+  void store(const char* place) {
     open_line(grain_of(body_) > 1);
-    writer_.line(fmt::format("const int64_t place = (int64_t)places[{}];", print_c(along_).text));
+    writer_.line("const int64_t place = (int64_t)" + fmt::format(fmt::runtime(place), print_c(along_).text) + ";");
     writer_.know(sort_, at_, "place");
     for (size_t k = 0; k < body_.outputs().size(); ++k) {
       const std::string value = writer_.value(body_.outputs()[k].value, at_);
@@ -104,6 +138,7 @@ class SortPrinter {
 
   const Graph& body_;
   NodeId sort_;
+  DType dtype_;  // of what is sorted
   ElementWriter writer_;
   int64_t axis_ = 0;
   Shape shape_, lines_;
@@ -111,17 +146,25 @@ class SortPrinter {
   std::vector<Expr> at_;
 };
 
+Expected<NodeId> find_sort(const Graph& body) {
+  const NodeId sort = LUMEN_TRY(find_single(body, op_def<hlir::Sort>(), "sort"));
+  LUMEN_TRY(check_output_shapes(body, "sort", body[sort].type.shape));
+  return sort;
+}
+
 }  // namespace
 
 Expected<KernelText> print_sort(const Graph& body, const std::string& name) {
-  const NodeId sort = LUMEN_TRY(find_single(body, op_def<hlir::Sort>(), "sort"));
-  LUMEN_TRY(check_output_shapes(body, "sort", body[sort].type.shape));
-  SortPrinter printer(body, sort);
+  SortPrinter printer(body, LUMEN_TRY(find_sort(body)), 6);
   if (bounds(printer.length()).hi > int64_t{UINT32_MAX}) {
     return error(fmt::format("a sort kernel sorts lines of fewer than 2^32 elements, but these may have {}",
                              bounds(printer.length()).hi));
   }
   return printer.print(name);
+}
+
+Expected<KernelText> print_cuda_sort(const Graph& body, const std::string& name, const Target& target) {
+  return SortPrinter(body, LUMEN_TRY(find_sort(body)), 4).print_blocks(name, target);
 }
 
 }  // namespace lumen

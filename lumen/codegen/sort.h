@@ -6,10 +6,15 @@
 
 #include "lumen/codegen/kernel_text.h"
 #include "lumen/ir/graph.h"
+#include "lumen/kernel/target.h"
 
 namespace lumen {
 
 // An error unless there is one Sort, every output has its shape, and a line has fewer than 2^32 elements.
 Expected<KernelText> print_sort(const Graph& body, const std::string& name);
+
+// For a GPU: a block sorts a line in its shared memory. An error where print_sort must be used, too: lines that do not
+// fit there, outputs that share bytes.
+Expected<KernelText> print_cuda_sort(const Graph& body, const std::string& name, const Target& target);
 
 }  // namespace lumen

@@ -159,6 +159,9 @@ Expected<ProgramKernel> read_kernel(const Json& json) {
   const std::vector<uint32_t> in_place = LUMEN_TRY(members.numbers("in_place", kernel.body->inputs().size()));
   if (in_place.size() > 1) return members.wrong("in_place", "one number at most");
   if (!in_place.empty()) kernel.text.in_place = in_place[0];
+  for (const KernelStep& step : kernel.text.steps) {
+    if (step.copies && !kernel.text.in_place) return members.wrong("in_place", "the input that a step copies");
+  }
   return kernel;
 }
 

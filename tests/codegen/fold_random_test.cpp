@@ -101,7 +101,7 @@ TEST(FoldRandom, means_what_the_reference_means) {
 TEST(FoldRandom, means_the_same_in_chunks) {
   const uint64_t first = std::random_device{}();
   KernelCases cases([](const Graph& body, const std::string& name) {
-    return print_fold(body, name, {.split_below = int64_t{1} << 40, .chunk_work = 7});
+    return print_fold(body, name, {.split_below = int64_t{1} << 40, .chunk_work = 7, .most_items = int64_t{1} << 40});
   });
   for (uint64_t seed = first; seed < first + 100; ++seed) RandomFold(seed, cases);
   EXPECT_GT(cases.size(), 50u);

@@ -201,6 +201,30 @@ TEST(Scatter, sets_slices_by_blocks_of_a_gpu) {
   EXPECT_FALSE(print_cuda_scatter(adds, "k").ok());
 }
 
+// Slices as caches have them: 16 bytes a thread, one or few or many of them, most indices twice.
+TEST(Scatter, sets_wide_slices_by_blocks_of_a_gpu) {
+  KernelCases cases(print_cuda_scatter);
+  for (const DType dtype : {DType::f32, DType::bf16, DType::i8, DType::f64, DType::bool_}) {
+    for (const int64_t slices : {1, 8, 40}) {
+      for (const int64_t width : {128, 5000, 9}) {
+        if (width != 128 && dtype != f32 && dtype != bf16) continue;
+        Graph graph;
+        const Tensor x = graph.input("x", {20, width}, dtype);
+        const Tensor source = graph.input("source", {slices, 1, width}, f32) * graph.input("scale", {slices, 1, 1});
+        const Tensor which = graph.input("which", {slices, 1}, i32);
+        apply(hlir::Scatter{0, hlir::ScatterMode::set}, {x, which, cast(source, dtype)}).output("y");
+        cases.add(graph, {}, 1, fmt::format("{} slices of {}", slices, width));
+        choose_indices(cases.last(), 20, cases.random());
+        ASSERT_EQ(cases.last().kernel.steps.size(), 2U);
+        EXPECT_TRUE(cases.last().kernel.steps[0].fills);
+        EXPECT_FALSE(cases.last().kernel.steps[1].fills);
+      }
+    }
+  }
+  ASSERT_LE(cases.size(), 40U);
+  cases.run_emulated();
+}
+
 TEST(Scatter, leaves_what_is_there_in_place) {
   Graph graph;
   const Tensor x = graph.input("x", {6, 4});
