@@ -74,6 +74,8 @@ std::optional<ScaledRun> small_integer(const Graph& graph, Spot spot) {
   return run;
 }
 
+}  // namespace
+
 std::optional<ScaledRun> scaled_run(const Graph& graph, const Spot& factor, Expr variable) {
   const std::optional<Spot> product = under_views(graph, factor);
   if (!product || !graph[product->node].is<hlir::Mul>() || graph[product->node].type.dtype != f32) return std::nullopt;
@@ -87,8 +89,6 @@ std::optional<ScaledRun> scaled_run(const Graph& graph, const Spot& factor, Expr
   }
   return std::nullopt;
 }
-
-}  // namespace
 
 std::optional<ScaledRuns> scaled_runs(const ContractRoles& roles, const FactorIn& factor) {
   constexpr int64_t kWhole = 16;  // what the words multiply at a time

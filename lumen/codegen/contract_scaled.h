@@ -27,6 +27,9 @@ struct ScaledRun {
   int64_t offset = 0;
 };
 
+// A factor at a spot, over the variable of a run; nothing when it is something else.
+std::optional<ScaledRun> scaled_run(const Graph& graph, const Spot& factor, Expr variable);
+
 struct ScaledRuns {
   int64_t length = 0;
   std::vector<ScaledRun> turns;
