@@ -47,7 +47,12 @@ class BlocksPrinter {
  public:
   BlocksPrinter(const ContractRoles& roles, const CudaContractSchedule& schedule, const Target& target,
                 std::vector<FactorIn> columns, std::vector<BlocksPlan> plans)
-      : roles_(roles), s_(schedule), warps_(roles, schedule), columns_(std::move(columns)), plans_(std::move(plans)) {
+      : roles_(roles),
+        s_(schedule),
+        target_(target),
+        warps_(roles, schedule),
+        columns_(std::move(columns)),
+        plans_(std::move(plans)) {
     sides_ = std::ssize(plans_);
     warps_.of_lane = plan().unit();
     warps_.group = 132;
@@ -55,7 +60,8 @@ class BlocksPrinter {
     slot_ = sides_ * s_.lanes * plan().bytes;
     shared_ = warps_.shared() + s_.threads / kLanes * s_.ahead * slot_ + kPadding;
     const bool one = roles.extent(Role::batch) == Expr(1) && bounds(roles.extent(Role::row)).hi <= s_.rows;
-    if (one && s_.parts <= 1 && depth_ <= s_.summed) {
+    keeps_rows_ = one && depth_ <= s_.summed;
+    if (one && s_.parts <= 1) {
       blocks_ = target.multiprocessors * blocks_at_once(target, shared_, s_.threads);
     }
   }
@@ -64,9 +70,12 @@ class BlocksPrinter {
     CudaTileText made;
     made.shared = shared_;
     made.blocks = blocks_;
+    made.at_once = blocks_at_once(target_, shared_, s_.threads) > 1 ? 2 : 1;
     if (blocks_ > 0) made.ahead = prefetches();
     std::string fill = LUMEN_TRY(warps_.fill_rows(made.faults));
-    if (blocks_ > 0) fill = "      if (row == first_row) {\n" + fill + "      }\n";
+    fill += "      __syncthreads();\n";
+    const bool keeps = blocks_ > 0 && keeps_rows_;
+    if (keeps) fill = "      if (row == first_row) {\n" + fill + "      }\n";
     const std::string products = LUMEN_TRY(stage_text());
     made.text = fmt::format(
         "{head}    unsigned char* const ring = shared + {ring} + warp * {warp};\n"
@@ -77,7 +86,6 @@ class BlocksPrinter {
         "    Index t = 0;\n"
         "    for (Index kk = k0; kk < k1; kk += {K}) {{\n"
         "      const Index count = k1 - kk < {K} ? k1 - kk : {K};\n{fill}"
-        "      __syncthreads();\n"
         "      for (; t < own && k0 + (piece + t * {S}) * {T} < kk + count; ++t) {{\n"
         "        lumen_wait_for_copies<{A} - 1>();\n"
         "        __syncwarp();\n"
@@ -87,12 +95,13 @@ class BlocksPrinter {
         "        __syncwarp();\n"
         "        bring(t + {A});\n"
         "      }}\n"
-        "      __syncthreads();\n    }}\n{together}",
+        "{after}    }}\n{together}",
         fmt::arg("head", warps_.head()), fmt::arg("ring", warps_.shared()), fmt::arg("warp", s_.ahead * slot_),
         fmt::arg("T", plan().elements), fmt::arg("S", warps_.split()), fmt::arg("bring", bring_text()),
         fmt::arg("first", blocks_ > 0 ? "if (row == first_row) " : ""), fmt::arg("A", s_.ahead),
         fmt::arg("K", s_.summed), fmt::arg("fill", fill), fmt::arg("slot", slot_), fmt::arg("span", warps_.span()),
-        fmt::arg("products", products), fmt::arg("together", warps_.together()));
+        fmt::arg("products", products), fmt::arg("after", keeps ? "" : "      __syncthreads();\n"),
+        fmt::arg("together", warps_.together()));
     return made;
   }
 
@@ -284,12 +293,14 @@ class BlocksPrinter {
 
   const ContractRoles& roles_;
   CudaContractSchedule s_;
+  Target target_;
   WarpTile warps_;
   std::vector<FactorIn> columns_;
   std::vector<BlocksPlan> plans_;
   int64_t sides_ = 0, depth_ = 0;
   int64_t slot_ = 0, shared_ = 0;  // bytes: of a stage of a warp, of a block
-  int64_t blocks_ = 0;  // that have all rows in shared memory, for one tile after another; 0: a block has one tile
+  int64_t blocks_ = 0;             // that have one tile after another; 0: a block has one tile
+  bool keeps_rows_ = false;        // all rows, whole, are in shared memory
 };
 
 }  // namespace

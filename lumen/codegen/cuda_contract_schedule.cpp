@@ -137,7 +137,7 @@ void add_blocks(const ContractRoles& roles, const Target& target, std::vector<Sc
     }
     if (found < kWarps) continue;
     int64_t split = 1;
-    while (split < kWarps && columns / s.lanes * split < target.multiprocessors * found &&
+    while (split < kWarps && columns / s.lanes * split < target.multiprocessors * found * 7 / 8 &&
            bounds(depth).hi >= 2 * split * stage->elements) {
       split *= 2;
     }
