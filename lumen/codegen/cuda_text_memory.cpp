@@ -54,22 +54,25 @@ LUMEN_FN void lumen_copy_async(void* to, const void* from, int bytes) {
 #ifdef LUMEN_EMULATED
   lumen_emulator::check_aligned(to, 16, __LINE__);
   if (bytes > 0) lumen_emulator::check_aligned(from, 16, __LINE__);
-  memset(to, 0, 16);
-  memcpy(to, from, bytes);
+  lumen_emulator::copy_later(to, from, bytes);
 #else
   asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;"
                :: "r"((uint32_t)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
 #endif
 }
 LUMEN_FN void lumen_commit_copies(void) {
-#ifndef LUMEN_EMULATED
+#ifdef LUMEN_EMULATED
+  lumen_emulator::commit_copies();
+#else
   asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
 // Until all but the last `behind` commits are done.
 template <int behind>
 LUMEN_FN void lumen_wait_for_copies(void) {
-#ifndef LUMEN_EMULATED
+#ifdef LUMEN_EMULATED
+  lumen_emulator::finish_copies(behind);
+#else
   asm volatile("cp.async.wait_group %0;" :: "n"(behind) : "memory");
 #endif
 }
