@@ -11,9 +11,6 @@
 
 namespace lumen {
 
-namespace {
-
-// What a chain of views shows at a spot. Nothing when one of them has a fill or may read outside.
 std::optional<Spot> under_views(const Graph& graph, Spot spot) {
   const ElementWriter writer(graph, 0);
   while (graph[spot.node].is<hlir::View>()) {
@@ -25,6 +22,8 @@ std::optional<Spot> under_views(const Graph& graph, Spot spot) {
   }
   return spot;
 }
+
+namespace {
 
 std::optional<Spot> operand(const Graph& graph, const Spot& spot, size_t k) {
   return under_views(graph, {graph[spot.node].operands[k], spot.at});

@@ -20,6 +20,9 @@ struct Spot {
   std::vector<Expr> at;
 };
 
+// What a chain of views shows at a spot. Nothing when one of them has a fill or may read outside.
+std::optional<Spot> under_views(const Graph& graph, Spot spot);
+
 // A run of the summed axis (contract_runs.h), in which the factor is scale * (integer + offset).
 struct ScaledRun {
   Spot scale;    // the same all along the run

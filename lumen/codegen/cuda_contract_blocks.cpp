@@ -76,12 +76,13 @@ class BlocksPrinter {
     fill += "      __syncthreads();\n";
     const bool keeps = blocks_ > 0 && keeps_rows_;
     if (keeps) fill = "      if (row == first_row) {\n" + fill + "      }\n";
+    const std::string chosen = LUMEN_TRY(chosen_text(made.faults));
     const std::string products = LUMEN_TRY(stage_text());
     made.text = fmt::format(
         "{head}    unsigned char* const ring = shared + {ring} + warp * {warp};\n"
         "    const Index stages = (k1 - k0 + {T} - 1) / {T};\n"
         "    const Index own = stages > piece ? (stages - piece + {S} - 1) / {S} : 0;\n"
-        "{bring}"
+        "{chosen}{bring}"
         "    {first}LUMEN_UNROLL for (int t = 0; t < {A}; ++t) bring(t);\n"
         "    Index t = 0;\n"
         "    for (Index kk = k0; kk < k1; kk += {K}) {{\n"
@@ -97,11 +98,11 @@ class BlocksPrinter {
         "      }}\n"
         "{after}    }}\n{together}",
         fmt::arg("head", warps_.head()), fmt::arg("ring", warps_.shared()), fmt::arg("warp", s_.ahead * slot_),
-        fmt::arg("T", plan().elements), fmt::arg("S", warps_.split()), fmt::arg("bring", bring_text()),
-        fmt::arg("first", blocks_ > 0 ? "if (row == first_row) " : ""), fmt::arg("A", s_.ahead),
-        fmt::arg("K", s_.summed), fmt::arg("fill", fill), fmt::arg("slot", slot_), fmt::arg("span", warps_.span()),
-        fmt::arg("products", products), fmt::arg("after", keeps ? "" : "      __syncthreads();\n"),
-        fmt::arg("together", warps_.together()));
+        fmt::arg("T", plan().elements), fmt::arg("S", warps_.split()), fmt::arg("chosen", chosen),
+        fmt::arg("bring", bring_text()), fmt::arg("first", blocks_ > 0 ? "if (row == first_row) " : ""),
+        fmt::arg("A", s_.ahead), fmt::arg("K", s_.summed), fmt::arg("fill", fill), fmt::arg("slot", slot_),
+        fmt::arg("span", warps_.span()), fmt::arg("products", products),
+        fmt::arg("after", keeps ? "" : "      __syncthreads();\n"), fmt::arg("together", warps_.together()));
     return made;
   }
 
@@ -147,16 +148,44 @@ class BlocksPrinter {
         "          LUMEN_UNROLL for (int w = 0; w < {B}; w += 512)\n"
         "            if (w < left) lumen_copy_async(to + ({side} + c) * {B} + w, from + w, 16);\n        }}\n",
         fmt::arg("C", s_.lanes), fmt::arg("column", warps_.column_line("first")), fmt::arg("input", of.input),
-        fmt::arg("first", plain_number(of.first)), fmt::arg("B", of.bytes), fmt::arg("side", side * s_.lanes),
+        fmt::arg("first", plain_number(first_of(side))), fmt::arg("B", of.bytes), fmt::arg("side", side * s_.lanes),
         fmt::arg("left",
                  is_whole ? fmt::format("{}", of.bytes)
                           : fmt::format("(Index)lumen_min_i64({}, {} - number * {})", of.bytes, of.column, of.bytes)));
+  }
+
+  Expr first_of(int64_t side) const {
+    const BlocksPlan& of = plans_[static_cast<size_t>(side)];
+    if (!of.chosen) return of.first;
+    const Expr matrix = chosen_matrix(of.chosen->extent);
+    if (matrix.is_constant()) return of.first;
+    const auto [least, most] = matrix.dim_bounds();
+    const std::pair<Expr, Expr> own[] = {{matrix, Expr::dim(fmt::format("chosen{}", side), least, most)}};
+    return substitute(of.first, own);
+  }
+
+  // Which matrices a batch has.
+  Expected<std::string> chosen_text(std::vector<std::string>& faults) const {
+    std::string text;
+    for (size_t side = 0; side < plans_.size(); ++side) {
+      if (!plans_[side].chosen) continue;
+      const ChosenMatrix& chosen = *plans_[side].chosen;
+      ElementWriter writer(*columns_[side].graph, 6, faults);
+      const std::string found = writer.value(chosen.index.node, chosen.index.at);
+      const Expr inside = writer.checked("(int64_t)" + found, chosen.extent, chosen.message);
+      if (!writer.problem().empty()) return error(writer.problem());
+      faults = writer.faults();
+      text += fmt::format("    Index chosen{0};\n    {{\n{1}      chosen{0} = (Index){2};\n    }}\n", side,
+                          writer.text(), plain_number(inside));
+    }
+    return text;
   }
 
   // The lines of the first stages of a block's first tile.
   std::string prefetches() const {
     std::string text;
     for (const BlocksPlan& of : plans_) {
+      if (of.chosen) continue;  // by an index that must not be read yet
       const int64_t bytes = std::min(of.column, s_.ahead * warps_.split() * of.bytes);
       text += fmt::format(
           "  for (int e = threadIdx.x; e < {C} * {lines}; e += {threads}) {{\n"
@@ -182,7 +211,7 @@ class BlocksPrinter {
   Expected<std::string> turn_text(size_t turn) const {
     std::string values, scales;
     for (size_t side = 0; side < plans_.size(); ++side) {
-      const Spot factor{columns_[side].node, plans_[side].turns[turn]};
+      const Spot factor{plans_[side].node, plans_[side].turns[turn]};
       const auto scaled = scaled_run(*columns_[side].graph, factor, Expr::index(5, plan().length));
       const auto integers = scaled ? stored_integers(*columns_[side].graph, scaled->integer) : std::nullopt;
       const auto words = integers ? word_read(integers->read, plan().length, kPiece) : std::nullopt;

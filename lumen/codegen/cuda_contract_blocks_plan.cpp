@@ -4,6 +4,7 @@
 
 #include "lumen/codegen/contract_runs.h"
 #include "lumen/hlir/cast.h"
+#include "lumen/hlir/indexing.h"
 #include "lumen/ir/expr_bounds.h"
 
 namespace lumen {
@@ -26,9 +27,38 @@ std::optional<int64_t> growth(Expr e, Expr variable) {
 
 // Byte coordinates of everything that is read, as they grow: the same for all of it.
 struct Growth {
-  int64_t batch = 0, column = 0, stage = 0;
+  int64_t batch = 0, column = 0, stage = 0, matrix = 0;
   bool operator==(const Growth&) const = default;
 };
+
+// The factor inside of a Gather whose index is the same for all of a batch; the factor itself where there is none.
+struct Inside {
+  Spot spot;
+  std::optional<ChosenMatrix> chosen;
+};
+Inside inside_gather(const Graph& graph, const Spot& factor) {
+  const std::optional<Spot> shown = under_views(graph, factor);
+  if (!shown || !graph[shown->node].is<hlir::Gather>()) return {factor, {}};
+  const Node& node = graph[shown->node];
+  const auto axis = node.as<hlir::Gather>().axis;
+  const int64_t rank = graph[node.operands[1]].type.shape.rank();
+  const TensorType source = graph[node.operands[0]].type;
+  const std::vector<Expr> at(shown->at.begin() + axis, shown->at.begin() + axis + rank);
+  for (const Expr& e : at) {
+    for (const Expr& v : variables(e)) {
+      const bool is_batch = v.kind() != ExprKind::index || v.index_number() == static_cast<int>(Role::batch);
+      if (!is_batch) return {factor, {}};
+    }
+  }
+  const Expr extent = source.shape[axis];
+  if (!extent.is_constant()) return {factor, {}};
+  Spot inside{node.operands[0], {shown->at.begin(), shown->at.begin() + axis}};
+  inside.at.push_back(chosen_matrix(extent));
+  inside.at.insert(inside.at.end(), shown->at.begin() + axis + rank, shown->at.end());
+  return {inside, ChosenMatrix{{node.operands[1], at},
+                               extent,
+                               "[Gather] an index is outside axis " + std::to_string(axis) + " of " + source.str()}};
+}
 
 class Planner {
  public:
@@ -44,8 +74,12 @@ class Planner {
     BlocksPlan made;
     made.length = runs_.length;
     for (const std::vector<Expr>& at : runs_.turns) {
-      if (!see(at)) return std::nullopt;
-      made.turns.push_back(local(at));
+      const Inside inside = inside_gather(*factor_.graph, {factor_.node, at});
+      made.node = inside.spot.node;
+      made.chosen = inside.chosen;
+      matrix_ = inside.chosen ? chosen_matrix(inside.chosen->extent) : Expr(0);
+      if (!see(inside.spot)) return std::nullopt;
+      made.turns.push_back(local(inside.spot.at));
     }
     if (!input_ || !growth_) return std::nullopt;
     const Graph& graph = *factor_.graph;
@@ -55,9 +89,10 @@ class Planner {
     made.elements = kLanes * made.unit();
     made.column = column_end_ - made.offset;
     made.bytes = units_ > kLanes ? growth_->stage : made.column;
-    made.first = index_of(Role::batch) * growth_->batch + index_of(Role::column) * growth_->column + made.offset;
+    made.first = index_of(Role::batch) * growth_->batch + index_of(Role::column) * growth_->column +
+                 matrix_ * growth_->matrix + made.offset;
     const bool whole = made.column % kWhole == 0 && made.bytes % kWhole == 0 && growth_->batch % kWhole == 0 &&
-                       growth_->column % kWhole == 0;
+                       growth_->column % kWhole == 0 && growth_->matrix % kWhole == 0;
     if (!whole || made.bytes <= 0 || stage_end_ - made.offset > made.bytes) return std::nullopt;
     return made;
   }
@@ -70,6 +105,7 @@ class Planner {
     for (const Role role : {Role::batch, Role::column}) {
       if (!index_of(role).is_constant()) places.emplace_back(index_of(role), Expr(0));
     }
+    if (!matrix_.is_constant()) places.emplace_back(matrix_, Expr(0));
     if (in_stage && !whole_.is_constant()) places.emplace_back(whole_, within_);
     std::vector<Expr> made;
     for (const Expr& e : at) made.push_back(substitute(e, places));
@@ -85,13 +121,14 @@ class Planner {
       const std::pair<Expr, Expr> split[] = {{whole_, within_ + stages * kLanes}};
       stage = growth(substitute(e, split), stages);
     }
-    if (!batch || !column || !stage) return std::nullopt;
-    return Growth{*batch, *column, *stage};
+    const std::optional<int64_t> matrix = growth(e, matrix_);
+    if (!batch || !column || !stage || !matrix) return std::nullopt;
+    return Growth{*batch, *column, *stage, *matrix};
   }
 
-  bool see(const std::vector<Expr>& at) {
+  bool see(const Spot& spot) {
     ElementWriter writer(*factor_.graph, 0);
-    writer.value(factor_.node, at);
+    writer.value(spot.node, spot.at);
     if (!writer.problem().empty() || !writer.faults().empty()) return false;
     for (const ElementWriter::Access& access : writer.accesses()) {
       if (!see(access)) return false;
@@ -111,7 +148,7 @@ class Planner {
     const std::optional<Growth> units = growth_of(access.place);
     if (!units) return false;
     Growth bytes;
-    for (int64_t Growth::*each : {&Growth::batch, &Growth::column, &Growth::stage}) {
+    for (int64_t Growth::*each : {&Growth::batch, &Growth::column, &Growth::stage, &Growth::matrix}) {
       if ((*units).*each * access.bits % 8 != 0) return false;
       bytes.*each = (*units).*each * access.bits / 8;
     }
@@ -130,6 +167,7 @@ class Planner {
   SummedRuns runs_;
   int64_t units_ = 0;
   Expr whole_, within_;  // i4: over the column, over a stage
+  Expr matrix_ = 0;      // that is chosen
   std::optional<NodeId> input_;
   std::optional<Growth> growth_;
   int64_t first_ = INT64_MAX, stage_end_ = 0, column_end_ = 0;
@@ -139,7 +177,7 @@ class Planner {
 bool reads_words(const BlocksPlan& plan, const FactorIn& factor) {
   return std::ranges::all_of(plan.turns, [&](const std::vector<Expr>& at) {
     ElementWriter probe(*factor.graph, 0);
-    probe.value(factor.node, at);
+    probe.value(plan.node, at);
     return std::ranges::all_of(probe.byte_reads(), [&](const ElementWriter::Read& read) {
       const std::optional<WordRead> words = word_read(read, plan.length, kPiece);
       return !words || words->align >= 4;
@@ -148,6 +186,8 @@ bool reads_words(const BlocksPlan& plan, const FactorIn& factor) {
 }
 
 }  // namespace
+
+Expr chosen_matrix(Expr extent) { return Expr::dim("chosen", 0, std::max<int64_t>(0, bounds(extent).hi - 1)); }
 
 std::optional<BlocksPlan> blocks_plan(const ContractRoles& roles, const FactorIn& factor) {
   const std::optional<SummedRuns> runs = summed_runs(roles, *factor.graph, factor.node);

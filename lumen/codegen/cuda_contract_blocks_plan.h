@@ -15,14 +15,25 @@
 
 namespace lumen {
 
+// Where an index says which of several matrices a batch has: experts.
+struct ChosenMatrix {
+  Spot index;  // over i0
+  Expr extent;
+  std::string message;  // when the index is outside
+};
+// The matrix that is chosen, in the expressions of a plan.
+Expr chosen_matrix(Expr extent);
+
 struct BlocksPlan {
   size_t input = 0;
-  Expr first;                            // the byte of the input where the first stage of column i2 of batch i0 begins
-  int64_t offset = 0;                    // the byte of the input where that of column 0 of batch 0 does
-  int64_t elements = 0;                  // of a stage
-  int64_t bytes = 0;                     // of a column's stage, a multiple of 16
-  int64_t column = 0;                    // bytes of a column, of which the last stage may be shorter
-  int64_t length = 0;                    // of a run
+  NodeId node{};  // what has the values at the coordinates of `turns`
+  std::optional<ChosenMatrix> chosen;
+  Expr first;            // the byte of the input where the first stage of column i2 of batch i0 begins
+  int64_t offset = 0;    // the byte of the input where that of column 0 of batch 0 does, in the first matrix
+  int64_t elements = 0;  // of a stage
+  int64_t bytes = 0;     // of a column's stage, a multiple of 16
+  int64_t column = 0;    // bytes of a column, of which the last stage may be shorter
+  int64_t length = 0;    // of a run
   std::vector<std::vector<Expr>> turns;  // coordinates of runs, over i4 and i5
 
   int64_t unit() const { return length * static_cast<int64_t>(turns.size()); }

@@ -172,6 +172,19 @@ TEST(CudaContractBlocks, multiplies_two_sides) {
   cases.run();
 }
 
+// Experts of a mixture: which matrix a row is multiplied with is read.
+TEST(CudaContractBlocks, chooses_matrices) {
+  BlocksCases cases;
+  for (const BlockType type : {BlockType::q8_0, BlockType::q4_k}) {
+    Graph graph;
+    const Tensor all = dequantise(blocks_input(graph, "a1", {5, 13, 2048}, type), type);
+    const Tensor experts = graph.input("a2", {2, 3}, i32);
+    product(graph.input("a0", {2, 3, 2048}), "tek", index_select(all, 0, experts), "tenk", "ten").output("r0");
+    EXPECT_GE(cases.add(graph, type), 2u);
+  }
+  cases.run();
+}
+
 // Weights of a model in bf16 are rounded to it, or not.
 TEST(CudaContractBlocks, multiplies_what_was_rounded) {
   BlocksCases cases({"gpu-blocks rows=1 columns=8 summed=2048 threads=256 lanes=1 ahead=2",
