@@ -17,7 +17,8 @@ constexpr int64_t kPiece = 16;          // elements of a run that are floats at 
 constexpr int64_t kLine = 128;          // bytes
 constexpr int64_t kPadding = 16;        // words may end behind the last byte that is wanted
 constexpr int64_t kReserved = 1 << 10;  // bytes of shared memory that a block has besides
-constexpr int64_t kMostThreads = 2048;  // of a multiprocessor
+constexpr int64_t kMostThreads = 1024;  // of a multiprocessor, so that each has 64 registers
+constexpr int64_t kMostAtOnce = 4;      // blocks of a multiprocessor
 
 std::vector<FactorIn> columns_of(const ContractRoles& roles, bool wide) {
   std::vector<FactorIn> columns;
@@ -70,7 +71,7 @@ class BlocksPrinter {
     CudaTileText made;
     made.shared = shared_;
     made.blocks = blocks_;
-    made.at_once = blocks_at_once(target_, shared_, s_.threads) > 1 ? 2 : 1;
+    made.at_once = static_cast<int>(blocks_at_once(target_, shared_, s_.threads));
     if (blocks_ > 0) made.ahead = prefetches();
     std::string fill = LUMEN_TRY(warps_.fill_rows(made.faults));
     fill += "      __syncthreads();\n";
@@ -336,7 +337,7 @@ class BlocksPrinter {
 
 int64_t blocks_at_once(const Target& target, int64_t shared, int64_t threads) {
   const int64_t by_memory = (target.shared_bytes + kReserved) / (shared + kReserved);
-  return std::max<int64_t>(1, std::min(by_memory, kMostThreads / threads));
+  return std::max<int64_t>(1, std::min({by_memory, kMostThreads / threads, kMostAtOnce}));
 }
 
 std::optional<BlocksStage> blocks_stage(const ContractRoles& roles, bool wide) {
