@@ -89,6 +89,18 @@ std::optional<ScaledRun> scaled_run(const Graph& graph, const Spot& factor, Expr
   return std::nullopt;
 }
 
+std::optional<RaisedRun> raised_run(const Graph& graph, const Spot& factor, Expr variable) {
+  const std::optional<Spot> sum = under_views(graph, factor);
+  if (!sum || !graph[sum->node].is<hlir::Add>() || graph[sum->node].type.dtype != f32) return std::nullopt;
+  for (const size_t k : {size_t{0}, size_t{1}}) {
+    const std::optional<Spot> base = operand(graph, *sum, k), rest = operand(graph, *sum, 1 - k);
+    if (!base || !rest || varies(graph, *base, variable)) continue;
+    const std::optional<ScaledRun> scaled = scaled_run(graph, *rest, variable);
+    if (scaled) return RaisedRun{*scaled, *base};
+  }
+  return std::nullopt;
+}
+
 std::optional<ScaledRuns> scaled_runs(const ContractRoles& roles, const FactorIn& factor) {
   constexpr int64_t kWhole = 16;  // what the words multiply at a time
   const std::optional<SummedRuns> runs = summed_runs(roles, *factor.graph, factor.node);

@@ -33,6 +33,13 @@ struct ScaledRun {
 // A factor at a spot, over the variable of a run; nothing when it is something else.
 std::optional<ScaledRun> scaled_run(const Graph& graph, const Spot& factor, Expr variable);
 
+// A run in which the factor is that, plus what is the same all along.
+struct RaisedRun {
+  ScaledRun scaled;
+  Spot base;
+};
+std::optional<RaisedRun> raised_run(const Graph& graph, const Spot& factor, Expr variable);
+
 struct ScaledRuns {
   int64_t length = 0;
   std::vector<ScaledRun> turns;

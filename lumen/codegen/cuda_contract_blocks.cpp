@@ -212,17 +212,20 @@ class BlocksPrinter {
   Expected<std::string> turn_text(size_t turn) const {
     std::string values, scales;
     for (size_t side = 0; side < plans_.size(); ++side) {
+      const Graph& graph = *columns_[side].graph;
       const Spot factor{plans_[side].node, plans_[side].turns[turn]};
-      const auto scaled = scaled_run(*columns_[side].graph, factor, Expr::index(5, plan().length));
-      const auto integers = scaled ? stored_integers(*columns_[side].graph, scaled->integer) : std::nullopt;
-      const auto words = integers ? word_read(integers->read, plan().length, kPiece) : std::nullopt;
-      if (words) {
-        values += integer_text(side, *integers, *words, scaled->offset);
-        scales += LUMEN_TRY(scale_text(side, scaled->scale));
-      } else {
+      const Expr along = Expr::index(5, plan().length);
+      const std::optional<ScaledRun> scaled = scaled_run(graph, factor, along);
+      const std::optional<RaisedRun> raised = raised_run(graph, factor, along);
+      const std::optional<IntegerWords> integers = scaled   ? integer_words(graph, *scaled)
+                                                   : raised ? integer_words(graph, raised->scaled)
+                                                            : std::nullopt;
+      if (!integers) {
         values += LUMEN_TRY(value_text(side, factor));
-        scales += each_column(side, sum_line(side, ""));
+      } else {
+        values += LUMEN_TRY(integer_text(side, *integers, scaled ? nullptr : &*raised));
       }
+      scales += integers && scaled ? LUMEN_TRY(scale_text(side, scaled->scale)) : each_column(side, sum_line(side, ""));
     }
     return fmt::format(
         "        {{\n"
@@ -272,20 +275,36 @@ class BlocksPrinter {
                        writer.index(substitute(words.read.flat, start) - words.skipped));
   }
 
-  // Small integers as the last bits of a large float, from which that is taken away again: exactly.
-  std::string integer_text(size_t side, const StoredIntegers& integers, const WordRead& words, int64_t offset) const {
+  struct IntegerWords {
+    StoredIntegers integers;
+    WordRead words;
+    int64_t offset;
+  };
+  std::optional<IntegerWords> integer_words(const Graph& graph, const ScaledRun& run) const {
+    const std::optional<StoredIntegers> integers = stored_integers(graph, run.integer);
+    const auto words = integers ? word_read(integers->read, plan().length, kPiece) : std::nullopt;
+    return words ? std::optional(IntegerWords{*integers, *words, run.offset}) : std::nullopt;
+  }
+
+  // Small integers as the last bits of a large float, from which that is taken away again: exactly. Where they are
+  // raised, they are scaled one by one.
+  Expected<std::string> integer_text(size_t side, const IntegerWords& of, const RaisedRun* raised) const {
     ElementWriter writer(*columns_[side].graph, 12);
-    writer.line(words_text(side, words, 0, writer));
-    const int64_t count = (words.skipped + kPiece + 3) / 4;
-    const uint32_t sign = integers.is_signed ? 1u << (integers.bits - 1) : 0;
-    const std::string shifted = integers.shift == 0 ? "q0[w]" : fmt::format("q0[w] >> {}", integers.shift);
-    const std::string masked = integers.bits == 8 ? shifted : fmt::format("({} & 0x0f0f0f0fu)", shifted);
+    writer.line(words_text(side, of.words, 0, writer));
+    const int64_t count = (of.words.skipped + kPiece + 3) / 4;
+    const uint32_t sign = of.integers.is_signed ? 1u << (of.integers.bits - 1) : 0;
+    const std::string shifted = of.integers.shift == 0 ? "q0[w]" : fmt::format("q0[w] >> {}", of.integers.shift);
+    const std::string masked = of.integers.bits == 8 ? shifted : fmt::format("({} & 0x0f0f0f0fu)", shifted);
     writer.line(
         fmt::format("LUMEN_UNROLL for (int w = 0; w < {}; ++w) q0[w] = {} ^ {}u;", count, masked, sign * 0x01010101u));
-    writer.line(fmt::format(
-        "LUMEN_UNROLL for (int j = 0; j < {0}; ++j) y[{1}][c][j] = lumen_float_above(q0[(j + {2}) / 4], (j + "
-        "{2}) % 4) - {3}.0f;",
-        kPiece, side, words.skipped, (1 << 23) + static_cast<int64_t>(sign) - offset));
+    std::string value = fmt::format("(lumen_float_above(q0[(j + {0}) / 4], (j + {0}) % 4) - {1}.0f)", of.words.skipped,
+                                    (1 << 23) + static_cast<int64_t>(sign) - of.offset);
+    if (raised != nullptr) {
+      const std::string scale = writer.value(raised->scaled.scale.node, raised->scaled.scale.at);
+      value = fmt::format("__fmaf_rn({}, {}, {})", value, scale, writer.value(raised->base.node, raised->base.at));
+    }
+    if (!writer.problem().empty()) return error(writer.problem());
+    writer.line(fmt::format("LUMEN_UNROLL for (int j = 0; j < {}; ++j) y[{}][c][j] = {};", kPiece, side, value));
     return each_column(side, writer.text());
   }
 
