@@ -185,6 +185,26 @@ TEST(CudaContractBlocks, chooses_matrices) {
   cases.run();
 }
 
+TEST(CudaContractBlocks, says_when_a_matrix_is_outside) {
+  std::mt19937_64 random(std::random_device{}());
+  Graph graph;
+  const Tensor all = dequantise(blocks_input(graph, "a1", {5, 13, 512}, BlockType::q8_0), BlockType::q8_0);
+  const Tensor experts = graph.input("a2", {3}, i32);
+  product(graph.input("a0", {3, 512}), "ek", index_select(all, 0, experts), "enk", "en").output("r0");
+  const std::shared_ptr<const Graph> body = clone(graph);
+  const std::string schedule = kernel_schedules(*body, small_target()).value()[0];
+  ASSERT_TRUE(is_blocks(schedule)) << schedule;
+  Case given{body, {}, {}, print_kernel(*body, "k", schedule, small_target()).value(), schedule};
+  for (const NodeId id : body->inputs()) given.inputs.push_back(small_integers((*body)[id].type, {}, random));
+  const auto which = std::ranges::find_if(given.inputs, [](const HostTensor& each) { return each.dtype == i32; });
+  for (Lane& lane : which->lanes) lane.i = std::abs(lane.i);
+  which->lanes[1].i = 5;
+  const auto [got, fault] = Emulated({given.kernel}).run(given, random);
+  ASSERT_GT(fault, 0);
+  EXPECT_EQ(given.kernel.faults[static_cast<size_t>(fault) - 1],
+            "[Gather] an index is outside axis 0 of f32[5,13,512]");
+}
+
 // Weights of a model in bf16 are rounded to it, or not.
 TEST(CudaContractBlocks, multiplies_what_was_rounded) {
   BlocksCases cases({"gpu-blocks rows=1 columns=8 summed=2048 threads=256 lanes=1 ahead=2",
