@@ -17,18 +17,6 @@ bool grows_evenly(Expr index, Expr variable) {
   return !depends_on(substitute(index, next) - substitute(index, here), free);
 }
 
-SummedRuns make_runs(const ContractRoles& roles, int64_t length, int64_t turns) {
-  SummedRuns runs{length, {}};
-  const std::vector<Expr> whole = split_coordinates(roles, Role::summed, length * turns);
-  for (int64_t turn = 0; turn < turns; ++turn) {
-    const std::pair<Expr, Expr> within[] = {{Expr::index(5, length * turns), Expr::index(5, length) + length * turn}};
-    std::vector<Expr> at;
-    for (const Expr& coordinate : whole) at.push_back(substitute(coordinate, within));
-    runs.turns.push_back(std::move(at));
-  }
-  return runs;
-}
-
 class Prober {
  public:
   Prober(const Graph& graph, NodeId factor) : graph_(graph), factor_(factor) {}
@@ -54,16 +42,28 @@ class Prober {
 
 }  // namespace
 
+SummedRuns runs_of(const ContractRoles& roles, int64_t length, int64_t turns) {
+  SummedRuns runs{length, {}};
+  const std::vector<Expr> whole = split_coordinates(roles, Role::summed, length * turns);
+  for (int64_t turn = 0; turn < turns; ++turn) {
+    const std::pair<Expr, Expr> within[] = {{Expr::index(5, length * turns), Expr::index(5, length) + length * turn}};
+    std::vector<Expr> at;
+    for (const Expr& coordinate : whole) at.push_back(substitute(coordinate, within));
+    runs.turns.push_back(std::move(at));
+  }
+  return runs;
+}
+
 std::optional<SummedRuns> summed_runs(const ContractRoles& roles, const Graph& graph, NodeId factor) {
   const Prober prober(graph, factor);
   const Expr extent = roles.extent(Role::summed);
   if (prober.is_even(roles.at, Expr::index(static_cast<int>(Role::summed), extent))) return std::nullopt;
   for (const int64_t length : kLengths) {
     if (!(extent % length == Expr(0))) continue;
-    SummedRuns runs = make_runs(roles, length, 1);
+    SummedRuns runs = runs_of(roles, length, 1);
     if (!prober.is_even(runs)) continue;
     if (!(extent % (2 * length) == Expr(0))) return runs;
-    SummedRuns pairs = make_runs(roles, length, 2);
+    SummedRuns pairs = runs_of(roles, length, 2);
     return prober.divisions(pairs.turns[1]) < prober.divisions(runs.turns[0]) ? pairs : runs;
   }
   return std::nullopt;

@@ -20,4 +20,7 @@ struct SummedRuns {
 // divided anyway, or no such run is worth a loop.
 std::optional<SummedRuns> summed_runs(const ContractRoles& roles, const Graph& graph, NodeId factor);
 
+// Runs of this length, so many a turn, whatever lies in them. length * turns divides the extent of the summed axis.
+SummedRuns runs_of(const ContractRoles& roles, int64_t length, int64_t turns);
+
 }  // namespace lumen

@@ -11,9 +11,6 @@
 
 namespace lumen {
 
-namespace {
-
-// What a chain of views shows at a spot. Nothing when one of them has a fill or may read outside.
 std::optional<Spot> under_views(const Graph& graph, Spot spot) {
   const ElementWriter writer(graph, 0);
   while (graph[spot.node].is<hlir::View>()) {
@@ -25,6 +22,8 @@ std::optional<Spot> under_views(const Graph& graph, Spot spot) {
   }
   return spot;
 }
+
+namespace {
 
 std::optional<Spot> operand(const Graph& graph, const Spot& spot, size_t k) {
   return under_views(graph, {graph[spot.node].operands[k], spot.at});
@@ -74,6 +73,8 @@ std::optional<ScaledRun> small_integer(const Graph& graph, Spot spot) {
   return run;
 }
 
+}  // namespace
+
 std::optional<ScaledRun> scaled_run(const Graph& graph, const Spot& factor, Expr variable) {
   const std::optional<Spot> product = under_views(graph, factor);
   if (!product || !graph[product->node].is<hlir::Mul>() || graph[product->node].type.dtype != f32) return std::nullopt;
@@ -88,7 +89,17 @@ std::optional<ScaledRun> scaled_run(const Graph& graph, const Spot& factor, Expr
   return std::nullopt;
 }
 
-}  // namespace
+std::optional<RaisedRun> raised_run(const Graph& graph, const Spot& factor, Expr variable) {
+  const std::optional<Spot> sum = under_views(graph, factor);
+  if (!sum || !graph[sum->node].is<hlir::Add>() || graph[sum->node].type.dtype != f32) return std::nullopt;
+  for (const size_t k : {size_t{0}, size_t{1}}) {
+    const std::optional<Spot> base = operand(graph, *sum, k), rest = operand(graph, *sum, 1 - k);
+    if (!base || !rest || varies(graph, *base, variable)) continue;
+    const std::optional<ScaledRun> scaled = scaled_run(graph, *rest, variable);
+    if (scaled) return RaisedRun{*scaled, *base};
+  }
+  return std::nullopt;
+}
 
 std::optional<ScaledRuns> scaled_runs(const ContractRoles& roles, const FactorIn& factor) {
   constexpr int64_t kWhole = 16;  // what the words multiply at a time

@@ -20,12 +20,25 @@ struct Spot {
   std::vector<Expr> at;
 };
 
+// What a chain of views shows at a spot. Nothing when one of them has a fill or may read outside.
+std::optional<Spot> under_views(const Graph& graph, Spot spot);
+
 // A run of the summed axis (contract_runs.h), in which the factor is scale * (integer + offset).
 struct ScaledRun {
   Spot scale;    // the same all along the run
   Spot integer;  // over i5; with the offset it is -128 … 127
   int64_t offset = 0;
 };
+
+// A factor at a spot, over the variable of a run; nothing when it is something else.
+std::optional<ScaledRun> scaled_run(const Graph& graph, const Spot& factor, Expr variable);
+
+// A run in which the factor is that, plus what is the same all along.
+struct RaisedRun {
+  ScaledRun scaled;
+  Spot base;
+};
+std::optional<RaisedRun> raised_run(const Graph& graph, const Spot& factor, Expr variable);
 
 struct ScaledRuns {
   int64_t length = 0;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "lumen/codegen/cuda_contract_blocks.h"
 #include "lumen/codegen/cuda_contract_dot.h"
 #include "lumen/codegen/cuda_contract_frame.h"
 #include "lumen/codegen/cuda_contract_mma.h"
@@ -19,6 +20,8 @@ Expected<CudaTileText> print_tile(const ContractRoles& roles, const CudaContract
       return print_cuda_tile(roles, schedule);
     case CudaContractMethod::dot:
       return print_cuda_dot(roles, schedule, target);
+    case CudaContractMethod::blocks:
+      return print_cuda_blocks(roles, schedule, target);
     case CudaContractMethod::sweep:
       return print_cuda_sweep(roles, schedule);
     case CudaContractMethod::mma:

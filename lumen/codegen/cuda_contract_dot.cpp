@@ -7,6 +7,7 @@
 #include "lumen/codegen/contract_runs.h"
 #include "lumen/codegen/contract_types.h"
 #include "lumen/codegen/cuda_contract_factor.h"
+#include "lumen/codegen/cuda_contract_warps.h"
 #include "lumen/codegen/element.h"
 #include "lumen/ir/expr_bounds.h"
 
@@ -15,24 +16,23 @@ namespace lumen {
 namespace {
 
 constexpr int64_t kLanes = 32;
-constexpr int64_t kPiece = 8;  // elements of a run that a lane takes
-constexpr int64_t kMostSums = 64;
+constexpr int64_t kPiece = 8;         // elements of a run that a lane takes
 constexpr int64_t kBlocksAtOnce = 4;  // of a multiprocessor
 constexpr int64_t kLine = 128;        // bytes
 
 class DotPrinter {
  public:
   DotPrinter(const ContractRoles& roles, const CudaContractSchedule& schedule, const Target& target)
-      : roles_(roles), s_(schedule) {
+      : roles_(roles), s_(schedule), warps_(roles, schedule) {
     type_ = sum_type(roles.dtype);
-    groups_ = s_.columns / s_.lanes;
-    split_ = s_.threads / kLanes / groups_;
+    split_ = warps_.split();
     sides_ = std::ssize(roles.columns);
     for (const NodeId factor : roles.columns) {
       columns_.push_back({roles.graph, factor});
       if (s_.wide != 0) columns_.back() = unrounded_factor(roles, factor).value_or(columns_.back());
     }
     find_vectors();
+    if (!vectors_.empty()) warps_.of_lane = at_once_;
     const Expr depth = roles.extent(Role::summed);
     const bool one = roles.extent(Role::batch) == Expr(1) && bounds(roles.extent(Role::row)).hi <= s_.rows;
     if (one && s_.parts <= 1 && bounds(depth).hi <= s_.summed) blocks_ = target.multiprocessors * kBlocksAtOnce;
@@ -40,10 +40,8 @@ class DotPrinter {
 
   Expected<CudaTileText> print() {
     CudaTileText made;
-    const int64_t bytes = sum_bytes(roles_.dtype);
-    const int64_t sums = (sides_ * s_.rows * s_.columns + 31) / 32 * 32, partial = split_ > 1 ? sums * split_ : 0;
-    made.shared = (sums + partial + s_.rows * s_.summed) * bytes;
-    std::string fill = LUMEN_TRY(fill_rows(made.faults));
+    made.shared = warps_.shared();
+    std::string fill = LUMEN_TRY(warps_.fill_rows(made.faults));
     made.blocks = blocks_;
     if (blocks_ > 0) {
       fill = "      if (row == first_row) {\n" + fill + "      }\n";
@@ -58,17 +56,12 @@ class DotPrinter {
       loop = vectors_loop();
     }
     made.text = fmt::format(
-        "    {T} s[{sides}][{R}][{C}] = {{}};\n"
-        "    {T}* const partial = sums + {sums};\n    {T}* const x = partial + {partial};\n"
-        "    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, piece = warp % {S}, group = warp / {S};\n"
-        "{pointers}"
+        "{head}{pointers}"
         "    for (Index kk = k0; kk < k1; kk += {K}) {{\n"
         "      const Index count = k1 - kk < {K} ? k1 - kk : {K};\n{first}{fill}"
         "      __syncthreads();\n{loop}      __syncthreads();\n    }}\n{together}",
-        fmt::arg("T", type_), fmt::arg("sides", sides_), fmt::arg("R", s_.rows), fmt::arg("C", s_.lanes),
-        fmt::arg("sums", sums), fmt::arg("partial", partial), fmt::arg("S", split_), fmt::arg("K", s_.summed),
-        fmt::arg("pointers", from), fmt::arg("first", first), fmt::arg("fill", fill), fmt::arg("loop", loop),
-        fmt::arg("together", together()));
+        fmt::arg("head", warps_.head()), fmt::arg("K", s_.summed), fmt::arg("pointers", from), fmt::arg("first", first),
+        fmt::arg("fill", fill), fmt::arg("loop", loop), fmt::arg("together", warps_.together()));
     return made;
   }
 
@@ -90,59 +83,6 @@ class DotPrinter {
     }
   }
 
-  // Where the element k of a row is: for wide loads, the elements of a lane are in groups of four that lie together for
-  // all lanes, so that 16 bytes are read by each without two in one bank.
-  std::string place(const std::string& k) const {
-    if (vectors_.empty()) return k;
-    const int64_t span = kLanes * at_once_;
-    return fmt::format("({0} / {1} * {1} + {0} % {2} / 4 * 128 + {0} % {1} / {2} * 4 + {0} % 4)", k, span, at_once_);
-  }
-
-  // Rows that lie along the summed axis, as they are, by wide loads; empty where they do not.
-  std::string fill_wide_rows() const {
-    const std::optional<StoredFactor> stored = stored_factor(roles_, *roles_.graph, roles_.rows);
-    const int64_t count = stored ? elements_at_once(roles_, *stored, Role::summed) : 0;
-    if (count < 4 || !is_unpacked(stored->dtype) || sum_bytes(roles_.dtype) != 4) return "";
-    return fmt::format(
-        "      LUMEN_UNROLL for (int r = 0; r < {R}; ++r) {{\n"
-        "        const Index i1 = m0 + r;\n"
-        "        LUMEN_UNROLL_BY(2) for (Index e = threadIdx.x; e < count / {V}; e += {threads}) {{\n"
-        "          const Index k = e * {V}, i3 = kk + k;\n"
-        "          {T} all[{V}] = {{}};\n"
-        "          if (i1 < {M}) lumen_unpack_{D}(*(const uint4*)(a{input} + {index}), all);\n"
-        "          LUMEN_UNROLL for (int h = 0; h < {V}; h += 4)\n"
-        "            lumen_put_four(x + r * {K} + {place}, all + h);\n        }}\n      }}\n",
-        fmt::arg("R", s_.rows), fmt::arg("V", count), fmt::arg("threads", s_.threads), fmt::arg("T", type_),
-        fmt::arg("M", plain_number(roles_.extent(Role::row))), fmt::arg("D", name(stored->dtype)),
-        fmt::arg("input", stored->input), fmt::arg("index", plain_number(stored->index)), fmt::arg("K", s_.summed),
-        fmt::arg("place", place("(k + h)")));
-  }
-
-  Expected<std::string> fill_rows(std::vector<std::string>& faults) const {
-    if (std::string wide = fill_wide_rows(); !wide.empty()) return wide;
-    ElementWriter writer(*roles_.graph, 10, faults);
-    const std::string value = writer.value(roles_.rows, roles_.at);
-    if (!writer.problem().empty()) return error(writer.problem());
-    faults = writer.faults();
-    return fmt::format(
-        "      LUMEN_UNROLL for (int r = 0; r < {R}; ++r) {{\n"
-        "        const Index i1 = m0 + r;\n"
-        "        LUMEN_UNROLL_BY(8) for (Index k = threadIdx.x; k < count; k += {threads}) {{\n"
-        "          const Index i3 = kk + k;\n"
-        "          {T} value = 0;\n"
-        "          if (i1 < {M}) {{\n{text}          value = ({T}){v};\n          }}\n"
-        "          x[r * {K} + {place}] = value;\n        }}\n      }}\n",
-        fmt::arg("R", s_.rows), fmt::arg("threads", s_.threads), fmt::arg("T", type_),
-        fmt::arg("M", plain_number(roles_.extent(Role::row))), fmt::arg("text", writer.text()), fmt::arg("v", value),
-        fmt::arg("K", s_.summed), fmt::arg("place", place("k")));
-  }
-
-  // The column of a warp's lane c; behind the last one it is that again, and its sum is not stored.
-  std::string column_line() const {
-    return fmt::format("const Index i2 = (Index)lumen_min_i64(c0 + group * {} + c, {} - 1);\n", s_.lanes,
-                       plain_number(roles_.extent(Role::column)));
-  }
-
   Expected<std::string> pointers(std::vector<std::string>& faults) const {
     std::string text;
     for (size_t side = 0; side < vectors_.size(); ++side) {
@@ -155,8 +95,8 @@ class DotPrinter {
           "    LUMEN_UNROLL for (int c = 0; c < {C}; ++c) {{\n      {column}      const Index i3 = k0;\n{gathers}"
           "      from{side}[c] = a{input} + {index};\n    }}\n",
           fmt::arg("T", storage_type(stored.dtype)), fmt::arg("side", side), fmt::arg("C", s_.lanes),
-          fmt::arg("column", column_line()), fmt::arg("gathers", gathers.text()), fmt::arg("input", stored.input),
-          fmt::arg("index", plain_number(stored.index)));
+          fmt::arg("column", warps_.column_line()), fmt::arg("gathers", gathers.text()),
+          fmt::arg("input", stored.input), fmt::arg("index", plain_number(stored.index)));
     }
     return text;
   }
@@ -256,7 +196,7 @@ class DotPrinter {
         "      LUMEN_UNROLL_BY(4) for (Index k = piece * 32 + lane; k < count; k += {}) {{\n"
         "        const Index i3 = kk + k;\n"
         "        LUMEN_UNROLL for (int c = 0; c < {}; ++c) {{\n          {}{}          {}        }}\n      }}\n",
-        split_ * kLanes, s_.lanes, column_line(), writer.text(), sum_lines(side, "k", value));
+        split_ * kLanes, s_.lanes, warps_.column_line(), writer.text(), sum_lines(side, "k", value));
   }
 
   // A read of bytes that are neighbours along a run: those of a lane's piece are read together, in words of `align`
@@ -325,7 +265,7 @@ class DotPrinter {
         "        LUMEN_UNROLL for (int c = 0; c < {C}; ++c) {{\n          {column}{inside}        }}\n      }}\n",
         fmt::arg("per", kPiece * turns), fmt::arg("step", split_ * kLanes), fmt::arg("length", runs.length * turns),
         fmt::arg("pieces", pieces), fmt::arg("piece", kPiece), fmt::arg("C", s_.lanes),
-        fmt::arg("column", column_line()), fmt::arg("inside", inside));
+        fmt::arg("column", warps_.column_line()), fmt::arg("inside", inside));
   }
 
   // A piece of a column, `y`, with the same piece of every row.
@@ -345,33 +285,11 @@ class DotPrinter {
         fmt::arg("rows", rows), fmt::arg("side", side));
   }
 
-  // The sums of all lanes, and of the warps that share columns.
-  std::string together() const {
-    const int64_t all = sides_ * s_.rows * s_.columns;
-    std::string text = fmt::format(
-        "    LUMEN_UNROLL for (int side = 0; side < {}; ++side)\n"
-        "      LUMEN_UNROLL for (int r = 0; r < {}; ++r)\n"
-        "        LUMEN_UNROLL for (int c = 0; c < {}; ++c) {{\n"
-        "          {} one = s[side][r][c];\n"
-        "          LUMEN_UNROLL for (int step = 16; step > 0; step /= 2) one += __shfl_xor_sync(0xffffffffu, one, "
-        "step);\n"
-        "          if (lane == 0) ({} + (side * {} + r) * {} + group * {})[c] = one;\n        }}\n",
-        sides_, s_.rows, s_.lanes, type_, split_ == 1 ? "sums" : fmt::format("partial + piece * {}", all), s_.rows,
-        s_.columns, s_.lanes);
-    if (split_ == 1) return text;
-    return text + fmt::format(
-                      "    __syncthreads();\n"
-                      "    for (int e = threadIdx.x; e < {0}; e += {1}) {{\n"
-                      "      {2} one = partial[e];\n"
-                      "      LUMEN_UNROLL for (int p = 1; p < {3}; ++p) one += partial[p * {0} + e];\n"
-                      "      sums[e] = one;\n    }}\n",
-                      all, s_.threads, type_, split_);
-  }
-
   const ContractRoles& roles_;
   CudaContractSchedule s_;
+  WarpTile warps_;
   std::string type_;
-  int64_t groups_ = 0, split_ = 0, sides_ = 0, at_once_ = 0;
+  int64_t split_ = 0, sides_ = 0, at_once_ = 0;
   int64_t blocks_ = 0;  // that have all rows in shared memory, for one tile after another; 0: a block has one tile
   std::vector<FactorIn> columns_;
   std::vector<StoredFactor> vectors_;  // empty: columns are read element by element
@@ -380,10 +298,7 @@ class DotPrinter {
 }  // namespace
 
 Expected<CudaTileText> print_cuda_dot(const ContractRoles& roles, const CudaContractSchedule& s, const Target& target) {
-  const int64_t warps = s.threads / kLanes;
-  const bool whole = s.rows > 0 && s.lanes > 0 && s.columns > 0 && s.columns % s.lanes == 0 &&
-                     warps % (s.columns / s.lanes) == 0 && s.summed > 0 && s.ahead > 0 && s.ahead <= 16;
-  if (!whole || std::ssize(roles.columns) * s.rows * s.lanes > kMostSums) {
+  if (!is_warp_tile(roles, s)) {
     return error(fmt::format("the schedule \"{}\" is not one of warps that dot", s.str()));
   }
   return DotPrinter(roles, s, target).print();

@@ -58,7 +58,7 @@ class FramePrinter {
 
  private:
   std::string head(const std::string& name) const {
-    std::string text = kernel_head(body_, name, static_cast<int>(s_.threads));
+    std::string text = kernel_head(body_, name, static_cast<int>(s_.threads), tile_.at_once);
     const std::string begin = "  LUMEN_BEGIN;\n";
     return text.insert(text.find(begin), tile_.ahead);
   }

@@ -26,6 +26,7 @@ struct CudaTileText {
   // Every tile needs the same of the first tile's work: it is done where `row == first_row`, and there are so many
   // blocks at most, each of which has several tiles; 0: as many as tiles.
   int64_t blocks = 0;
+  int at_once = 1;    // blocks that a multiprocessor must have room for, at most 4
   std::string ahead;  // before anything may be read: what a block will need first is brought nearer
 };
 

@@ -4,6 +4,7 @@
 
 #include "lumen/codegen/contract_types.h"
 #include "lumen/codegen/cuda_contract.h"
+#include "lumen/codegen/cuda_contract_blocks.h"
 #include "lumen/codegen/cuda_contract_factor.h"
 #include "lumen/codegen/cuda_contract_frame.h"
 #include "lumen/codegen/cuda_contract_mma.h"
@@ -18,9 +19,10 @@ namespace {
 using Schedule = CudaContractSchedule;
 using Method = CudaContractMethod;
 
-constexpr MethodWords<Method, 4> kMethods = {
+constexpr MethodWords<Method, 5> kMethods = {
     std::pair{Method::tile, std::string_view("gpu-tile")}, std::pair{Method::dot, std::string_view("gpu-dot")},
-    std::pair{Method::sweep, std::string_view("gpu-sweep")}, std::pair{Method::mma, std::string_view("gpu-mma")}};
+    std::pair{Method::blocks, std::string_view("gpu-blocks")}, std::pair{Method::sweep, std::string_view("gpu-sweep")},
+    std::pair{Method::mma, std::string_view("gpu-mma")}};
 
 constexpr SizeNames<Schedule, 8> kSizes = {std::pair{std::string_view("rows"), &Schedule::rows},
                                            std::pair{std::string_view("columns"), &Schedule::columns},
@@ -56,6 +58,7 @@ constexpr int64_t kRowBytes = 64 << 10;  // of the rows in shared memory
 constexpr int64_t kRowUnit = 512;        // a warp's wide loads of the narrowest elements
 constexpr int64_t kWarpsToFill = 14;     // of a multiprocessor, so that memory is busy
 constexpr int64_t kWarps = 8;            // of a block
+constexpr int64_t kSumsBytes = 4 << 10;  // about what a block's sums take
 
 int64_t length_in_shared(const ContractRoles& roles, int64_t rows) {
   const int64_t most = std::max(kRowUnit, kRowBytes / (rows * sum_bytes(roles.dtype)) / kRowUnit * kRowUnit);
@@ -96,6 +99,50 @@ void add_dots(const ContractRoles& roles, const Target& target, std::vector<Sche
     Schedule s = dot_of(roles, target, width);
     s.wide = wide ? 1 : 0;
     schedules.push_back(s);
+  }
+}
+
+// Copies of a multiprocessor's warps that are under way, whose columns are quantised blocks: the more columns a warp
+// has, the less it reads of the rows, and the fewer warps there is room for.
+void add_blocks(const ContractRoles& roles, const Target& target, std::vector<Schedule>& schedules) {
+  const auto sides = std::ssize(roles.columns);
+  const auto is_rounded = [&](NodeId factor) { return unrounded_factor(roles, factor).has_value(); };
+  Schedule s;
+  s.method = Method::blocks;
+  s.wide = std::ranges::any_of(roles.columns, is_rounded) ? 1 : 0;
+  const std::optional<BlocksStage> stage = blocks_stage(roles, s.wide != 0);
+  if (!stage) return;
+  s.rows = std::max<int64_t>(1, bounds(roles.extent(Role::row)).hi);
+  const Expr depth = roles.extent(Role::summed);
+  const int64_t most = kRowBytes / (s.rows * sum_bytes(roles.dtype)) / stage->elements * stage->elements;
+  s.summed = even_piece(depth, std::max(stage->elements, most), stage->elements);
+  const int64_t columns = bounds(roles.extent(Role::batch) * roles.extent(Role::column)).hi;
+  for (const int64_t together : {int64_t{2}, int64_t{1}, int64_t{4}}) {
+    s.lanes = together / sides;
+    if (s.lanes * sides != together || together * s.rows > 64) continue;
+    const int64_t wanted = std::max<int64_t>(kWarps, 32 / together);  // warps of a multiprocessor
+    int64_t found = 0;
+    Schedule best = s;
+    for (const int64_t warps : {kWarps, 2 * kWarps}) {
+      for (const int64_t ahead : {int64_t{2}, int64_t{3}, int64_t{4}}) {
+        const int64_t rows = s.rows * s.summed * sum_bytes(roles.dtype) * 33 / 32 + kSumsBytes;
+        const int64_t shared = rows + warps * ahead * s.lanes * stage->bytes;
+        if (shared > target.shared_bytes) continue;
+        const int64_t here = std::min(wanted, warps * blocks_at_once(target, shared, warps * 32));
+        if (here < found || (here == found && warps * 32 != best.threads)) continue;
+        found = here;
+        best.threads = warps * 32;
+        best.ahead = ahead;
+      }
+    }
+    if (found < kWarps) continue;
+    int64_t split = 1;
+    while (split < kWarps && columns / s.lanes * split < target.multiprocessors * found * 7 / 8 &&
+           bounds(depth).hi >= 2 * split * stage->elements) {
+      split *= 2;
+    }
+    best.columns = best.threads / 32 / split * best.lanes;
+    schedules.push_back(best);
   }
 }
 
@@ -197,6 +244,7 @@ std::vector<CudaContractSchedule> cuda_contract_schedules(const Graph& body, con
   std::vector<Schedule> all;
   const bool few = bounds(roles->extent(Role::row)).hi <= kFewRows;
   const bool dots = lies_along_summed(*roles);
+  if (few && dots) add_blocks(*roles, target, all);
   if (few && dots) add_dots(*roles, target, all);
   if (few && !dots) add_sweeps(*roles, target, all);
   add_products(*roles, target, all);

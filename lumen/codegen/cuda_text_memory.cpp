@@ -83,22 +83,25 @@ LUMEN_FN void lumen_copy_async(void* to, const void* from, int bytes) {
 #ifdef LUMEN_EMULATED
   lumen_emulator::check_aligned(to, 16, __LINE__);
   if (bytes > 0) lumen_emulator::check_aligned(from, 16, __LINE__);
-  memset(to, 0, 16);
-  memcpy(to, from, bytes);
+  lumen_emulator::copy_later(to, from, bytes);
 #else
   asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;"
                :: "r"((uint32_t)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
 #endif
 }
 LUMEN_FN void lumen_commit_copies(void) {
-#ifndef LUMEN_EMULATED
+#ifdef LUMEN_EMULATED
+  lumen_emulator::commit_copies();
+#else
   asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
 // Until all but the last `behind` commits are done.
 template <int behind>
 LUMEN_FN void lumen_wait_for_copies(void) {
-#ifndef LUMEN_EMULATED
+#ifdef LUMEN_EMULATED
+  lumen_emulator::finish_copies(behind);
+#else
   asm volatile("cp.async.wait_group %0;" :: "n"(behind) : "memory");
 #endif
 }
@@ -111,6 +114,34 @@ LUMEN_FN void lumen_spread(uint4 v, uint32_t* to) { to[0] = v.x, to[1] = v.y, to
 // The other way round, into shared memory.
 LUMEN_FN void lumen_put_four(float* to, const float* x) { *(float4*)to = float4{x[0], x[1], x[2], x[3]}; }
 LUMEN_FN void lumen_put_four(uint32_t* to, const uint32_t* x) { *(uint4*)to = uint4{x[0], x[1], x[2], x[3]}; }
+// Words of 4 bytes from a place in shared memory that is a multiple of `align`: 16, 8, 4 or 2.
+template <int align, int count>
+LUMEN_FN void lumen_get_words(const void* p, uint32_t* to) {
+#ifdef LUMEN_EMULATED
+  lumen_emulator::check_aligned(p, align, __LINE__);
+#endif
+  if (align == 16) {
+    LUMEN_UNROLL for (int w = 0; w < count; w += 4) lumen_spread(((const uint4*)p)[w / 4], to + w);
+  } else if (align == 8) {
+    LUMEN_UNROLL for (int w = 0; w < count; w += 2) {
+      const uint2 two = ((const uint2*)p)[w / 2];
+      to[w] = two.x, to[w + 1] = two.y;
+    }
+  } else if (align == 4) {
+    LUMEN_UNROLL for (int w = 0; w < count; ++w) to[w] = ((const uint32_t*)p)[w];
+  } else {
+    const uint16_t* const halves = (const uint16_t*)p;
+    LUMEN_UNROLL for (int w = 0; w < count; ++w) to[w] = halves[2 * w] | (uint32_t)halves[2 * w + 1] << 16;
+  }
+}
+// 2^23 + a byte of a word, exactly: one instruction of a fast unit, where a conversion of integers is one of a slow unit.
+LUMEN_FN float lumen_float_above(uint32_t word, int byte) {
+#ifdef LUMEN_EMULATED
+  return lumen_from_bits_f32(0x4b000000u | (word >> byte * 8 & 0xff));
+#else
+  return lumen_from_bits_f32(__byte_perm(word, 0x4b000000u, 0x7440 | byte));
+#endif
+}
 template <class T>
 LUMEN_FN void lumen_unpack_f32(uint4 v, T* to) {
   const uint32_t words[4] = {v.x, v.y, v.z, v.w};

@@ -184,6 +184,7 @@ std::string ElementWriter::byte_of(NodeId input, Expr flat, std::string_view typ
     return fmt::format("({})({})", type, found->second);
   }
   byte_reads_.push_back({input, flat});
+  accesses_.push_back({input, flat, 8});
   return fmt::format("((const {}*)a{})[{}]", type, input_numbers_.at(input), index(flat));
 }
 
@@ -195,6 +196,7 @@ std::string ElementWriter::load(NodeId input, Expr flat) {
   const auto is_loop = [](const Block& block) { return block.is_loop; };
   if (std::all_of(blocks_.begin() + 1, blocks_.end(), is_loop)) reads_.push_back({input, flat});
   if (info(dtype).bits == 8) byte_reads_.push_back({input, flat});
+  accesses_.push_back({input, flat, info(dtype).bits});
   const char* form = is_packed(dtype) ? "{}(a{}, {})" : "{}(a{}[{}])";
   return keep(dtype, fmt::format(fmt::runtime(form), loader(dtype), input_numbers_.at(input), index(flat)));
 }

@@ -53,6 +53,13 @@ class ElementWriter {
   const std::vector<Read>& reads() const { return reads_; }
   // Reads of single bytes of inputs, wherever they are and whatever they are read as.
   const std::vector<Read>& byte_reads() const { return byte_reads_; }
+  // Every element of an input that was read and not staged: `place` is in units of `bits`.
+  struct Access {
+    NodeId input;
+    Expr place;
+    int64_t bits;
+  };
+  const std::vector<Access>& accesses() const { return accesses_; }
   // From now on what this read gives is this text, of the storage type: it has been read already.
   void stage(const Read& read, std::string text);
   // Set when a value was asked for that is neither known nor computed element by element.
@@ -106,6 +113,7 @@ class ElementWriter {
   std::vector<std::pair<Expr, Expr>> dims_;
   std::map<NodeId, size_t> input_numbers_;
   std::vector<Read> reads_, byte_reads_;
+  std::vector<Access> accesses_;
   std::vector<Expr> indices_;
   std::map<std::pair<NodeId, const ExprNode*>, std::string> staged_;
   std::vector<Block> blocks_;  // the first is what is around everything

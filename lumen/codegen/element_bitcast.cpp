@@ -40,6 +40,7 @@ std::string ElementWriter::read_bitcast(NodeId id, std::span<const Expr> at) {
       return keep(to, from_bits(to, fmt::format("({}) & 15", half)));
     }
     if (to_bits_each == 8) return keep(to, fmt::format("{}({})", loader(to), byte_of(source, flat, storage_type(to))));
+    accesses_.push_back({source, flat, to_bits_each});
     const std::string place = index(flat);
     const char* form = is_packed(to) ? "{}({}, {})" : "{}({}[{}])";
     return keep(to, fmt::format(fmt::runtime(form), loader(to), bytes, place));

@@ -89,6 +89,8 @@ struct LumenBlocks {
       const __grid_constant__ LumenArgs<inputs, outputs, dim_count> args)
 #define LUMEN_KERNEL(name, threads, ...) LUMEN_KERNEL_OF(name, threads, 1, __VA_ARGS__)
 #define LUMEN_KERNEL_2(name, threads, ...) LUMEN_KERNEL_OF(name, threads, 2, __VA_ARGS__)
+#define LUMEN_KERNEL_3(name, threads, ...) LUMEN_KERNEL_OF(name, threads, 3, __VA_ARGS__)
+#define LUMEN_KERNEL_4(name, threads, ...) LUMEN_KERNEL_OF(name, threads, 4, __VA_ARGS__)
 #define LUMEN_IN(k) args.in[k]
 #define LUMEN_OUT(k) args.out[k]
 #define LUMEN_DIM(k) args.dims[k]

@@ -128,6 +128,36 @@ inline void check_aligned(const void* p, size_t bytes, int site) {
   if (reinterpret_cast<uintptr_t>(p) % bytes != 0) fail("an address that is not aligned", site);
 }
 
+// Copies that go on while their thread does: nothing is there before it has been waited for, and nothing that was.
+constexpr int kMostCopies = 256;  // of a thread, that are under way
+struct Copies {
+  struct {
+    void* to;
+    const void* from;
+    int bytes, commit;
+  } all[kMostCopies];
+  unsigned first, last;
+  int commits;
+};
+inline Copies copies[kMostThreads];
+
+inline void copy_later(void* to, const void* from, int bytes) {
+  Copies& mine = copies[running];
+  if (mine.last - mine.first == kMostCopies) fail("more copies than are counted", 0);
+  memset(to, 0xff, 16);
+  mine.all[mine.last++ % kMostCopies] = {to, from, bytes, mine.commits};
+}
+inline void commit_copies() { ++copies[running].commits; }
+inline void finish_copies(int behind) {
+  Copies& mine = copies[running];
+  for (; mine.first != mine.last; ++mine.first) {
+    const auto& copy = mine.all[mine.first % kMostCopies];
+    if (copy.commit >= mine.commits - behind) return;
+    memset(copy.to, 0, 16);
+    memcpy(copy.to, copy.from, static_cast<size_t>(copy.bytes));
+  }
+}
+
 inline void run_fiber() {
   call(call_kernel, call_args);
   fibers[running].state = State::done;
@@ -150,6 +180,8 @@ inline void begin_block(int threads, int64_t shared) {
     *(top -= 2) = reinterpret_cast<void*>(&run_fiber);
     for (int k = 0; k < 6; ++k) *--top = nullptr;
     fibers[t] = {top, State::ready, 0, 0};
+    copies[t].first = copies[t].last = 0;
+    copies[t].commits = 0;
   }
 }
 
