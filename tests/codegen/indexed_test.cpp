@@ -216,8 +216,8 @@ TEST(Scatter, sets_wide_slices_by_blocks_of_a_gpu) {
         cases.add(graph, {}, 1, fmt::format("{} slices of {}", slices, width));
         choose_indices(cases.last(), 20, cases.random());
         ASSERT_EQ(cases.last().kernel.steps.size(), 2U);
-        EXPECT_TRUE(cases.last().kernel.steps[0].fills);
-        EXPECT_FALSE(cases.last().kernel.steps[1].fills);
+        EXPECT_TRUE(cases.last().kernel.steps[0].copies);
+        EXPECT_FALSE(cases.last().kernel.steps[1].copies);
       }
     }
   }
