@@ -14,9 +14,10 @@ namespace lumen {
 
 namespace {
 
-constexpr int64_t kStages = 2;   // of keys and values: one is multiplied while the other comes
-constexpr int64_t kPadding = 8;  // of a row of sums
-constexpr int64_t kHeld = 32;    // registers of queries that a thread has besides its sums
+constexpr int64_t kStages = 2;    // of keys and values: one is multiplied while the other comes
+constexpr int64_t kPadding = 8;   // of a row of sums
+constexpr int64_t kStorers = 16;  // threads to a row of results
+constexpr int64_t kHeld = 32;     // registers of queries that a thread has besides its sums
 
 // A size of tiles in shared memory.
 int64_t padded(int64_t size) {
@@ -49,7 +50,7 @@ class FlashPrinter {
   Expected<KernelText> print() {
     KernelText kernel;
     const std::string place = LUMEN_TRY(attention_place(form_, bounds_, s_, kernel.faults));
-    const std::string queries = LUMEN_TRY(queries_.fill("rows", "m0", s_.threads, kernel.faults));
+    const std::string queries = LUMEN_TRY(queries_.fill("rows", "m0", s_.threads, kernel.faults, true));
     const std::string fill = LUMEN_TRY(fill_stage(kernel.faults));
     const std::string weigh = LUMEN_TRY(weigh_text(kernel.faults));
     const std::string store = LUMEN_TRY(store_text(kernel.faults));
@@ -237,9 +238,10 @@ class FlashPrinter {
         fmt::arg("right", values_.load_right("y", fmt::format("ready + {}", keys_.elements()), "n * 16", "k * 16")));
   }
 
-  // Sums of the block go through shared memory, so that neighbours are stored by neighbours.
+  // Sums of the block go through shared memory, so that neighbours are stored by neighbours. What is the same for all
+  // features of a row is found once for those of a thread.
   Expected<std::string> store_text(std::vector<std::string>& faults) const {
-    const std::string store = LUMEN_TRY(print_cuda_row_store(body_, form_, 6, faults));
+    const std::string store = LUMEN_TRY(print_cuda_row_store(body_, form_, 8, faults));
     return fmt::format(
         "    lumen_wait_for_copies<0>();\n    __syncthreads();\n"
         "    float* const sums = (float*)shared;\n    float* const tops = sums + {R} * {P};\n"
@@ -252,13 +254,16 @@ class FlashPrinter {
         "      LUMEN_UNROLL for (int n = 0; n < {N}; ++n)\n"
         "        *(float2*)(sums + r * {P} + n * 8 + lane % 4 * 2) = float2{{o[m][n][2 * h], o[m][n][2 * h + 1]}};\n"
         "    }}\n    __syncthreads();\n"
-        "    for (int e = threadIdx.x; e < {R} * {F}; e += {threads}) {{\n"
-        "      const int r = e / {F};\n      const Index i1 = m0 + r, i2 = e % {F};\n"
-        "      if (i1 >= m1) break;\n"
-        "      const float top = tops[r], total = totals[r], sum = sums[r * {P} + i2];\n{store}    }}\n",
+        "    for (int r = threadIdx.x / {L}; r < {R}; r += {threads} / {L}) {{\n"
+        "      const Index i1 = m0 + r;\n      if (i1 >= m1) break;\n"
+        "      const float top = tops[r], total = totals[r];\n"
+        "      LUMEN_UNROLL for (int n = 0; n < {turns}; ++n) {{\n"
+        "        const Index i2 = n * {L} + (Index)(threadIdx.x % {L});\n{rest}"
+        "        const float sum = sums[r * {P} + i2];\n{store}      }}\n    }}\n",
+        fmt::arg("L", kStorers), fmt::arg("turns", (features_ + kStorers - 1) / kStorers),
+        fmt::arg("rest", features_ % kStorers == 0 ? "" : fmt::format("        if (i2 >= {}) break;\n", features_)),
         fmt::arg("R", s_.rows), fmt::arg("P", pitch()), fmt::arg("M", tiles_), fmt::arg("scale", scale_.value_or(1)),
-        fmt::arg("N", 2 * feature_steps_), fmt::arg("F", features_), fmt::arg("threads", s_.threads),
-        fmt::arg("store", store));
+        fmt::arg("N", 2 * feature_steps_), fmt::arg("threads", s_.threads), fmt::arg("store", store));
   }
 
   const Graph& body_;

@@ -191,6 +191,30 @@ TEST(CudaAttention, leaves_out_keys_by_positions) {
   cases.run();
 }
 
+// Keys and values in pages, by a table; indices are within it, and the cache is longer than what is seen of it.
+TEST(CudaAttention, reads_pages) {
+  CudaAttentionCases cases({kInParts, "gpu-flash rows=32 keys=32 threads=64", "gpu-flash rows=64 keys=64 threads=128"});
+  for (const int64_t length : {1, 50, 130}) {
+    for (const int64_t rows : {1, 40}) {
+      Graph graph;
+      const Expr keys = graph.dim("keys", 1, 4096);
+      const Tensor table = graph.input("a3", {1, 2, keys}, i64);
+      const Tensor q = cast(graph.input("a0", {1, 4, rows, 40}, bf16), f32);
+      const Tensor k = index_select(graph.input("a1", {300, 40}, bf16), 0, table);
+      const Tensor v = index_select(graph.input("a2", {300, 32}, bf16), 0, table);
+      const Tensor wide_k = repeat_interleave(cast(k, f32), 2, 1), wide_v = repeat_interleave(cast(v, f32), 2, 1);
+      const Tensor s = product(q, "bhqd", wide_k, "bhkd", "bhqk") * 0.2;
+      const Positions p;
+      cast(weighed(seen_from(graph, s, graph.input("a5", {1, rows}, i32), p), wide_v), bf16).output("r0");
+      cases.add(graph, "pages", {{"keys", length}}, {0, 299});
+      const auto text = print_kernel(*clone(graph), "k", "gpu-flash rows=64 keys=64 threads=128", tests::gpu_target());
+      EXPECT_NE(text.value().text.find("lumen_copy_async(stage + 4096"), std::string::npos) << text.value().text;
+    }
+  }
+  EXPECT_GE(cases.size(), 18u);
+  cases.run();
+}
+
 TEST(CudaAttention, finds_bounds_of_masks) {
   const auto found = [](const Positions& p) {
     Graph graph;
