@@ -3,6 +3,7 @@
 // never read, those that all rows see need no mask, and for the others two integers are compared.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -27,6 +28,10 @@ struct KeyBounds {
   };
   std::vector<Mask> masks;      // the outermost first
   std::optional<double> scale;  // inside, a score is so many times the product, and nothing else
+
+  bool has_begins() const {
+    return std::ranges::any_of(all, [](const KeyBound& each) { return !each.is_end; });
+  }
 };
 
 // Elements are at coordinates of the second system of `form`. Nothing is found for more than 2^30 keys.

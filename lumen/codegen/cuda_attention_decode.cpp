@@ -54,7 +54,7 @@ class DecodePrinter {
     kernel.text += (keys_.is_wide() ? read_keys("first") : "") + (values_.is_wide() ? read_values("first") : "");
     kernel.text += fmt::format(
         "    for (Index k0 = first; k0 < last; k0 += {0}) {{\n"
-        "      const Index next = k0 + {0}, count = next < last ? {0} : last - k0;\n",
+        "      const Index next = k0 + {0};\n",
         s_.keys);
     kernel.text += dots + weigh + sums + "    }\n";
     kernel.text += together() + store + "    __syncthreads();\n  }\n  LUMEN_RETURN;\n}\n";
@@ -181,8 +181,8 @@ class DecodePrinter {
         "        LUMEN_UNROLL for (int h = 0; h < {H}; ++h) {{\n"
         "          const int j = h * 32 + lane;\n          const Index i3 = k0 + j;\n"
         "          scores[h] = -lumen_inf_f32();\n"
-        "          if (j < count) {{\n            const float x = s[r * {T} + j];\n{score_text}"
-        "            scores[h] = i3 >= begin && i3 < end ? {score} : -lumen_inf_f32();\n          }}\n"
+        "          if (i3 >= begin && i3 < end) {{\n            const float x = s[r * {T} + j];\n{score_text}"
+        "            scores[h] = {score};\n          }}\n"
         "          most = scores[h] > most ? scores[h] : most;\n        }}\n"
         "        LUMEN_UNROLL for (int step = 16; step > 0; step /= 2) {{\n"
         "          const float other = __shfl_xor_sync(0xffffffffu, most, step);\n"
@@ -192,7 +192,7 @@ class DecodePrinter {
         "        const float scale = most > top[k] ? lumen_weight_exp2((top[k] - most) * {a:.9e}f) : 1.0f;\n"
         "        LUMEN_UNROLL for (int h = 0; h < {H}; ++h) {{\n"
         "          const int j = h * 32 + lane;\n          const Index i3 = k0 + j;\n          float one = 0;\n"
-        "          if (j < count) {{\n            const float x = s[r * {T} + j], y = scores[h];\n{weight_text}"
+        "          if (i3 < last) {{\n            const float x = s[r * {T} + j], y = scores[h];\n{weight_text}"
         "            one = {weight};\n          }}\n"
         "          s[r * {T} + j] = one;\n          more += one;\n        }}\n"
         "        LUMEN_UNROLL for (int step = 16; step > 0; step /= 2) more += __shfl_xor_sync(0xffffffffu, more, "
@@ -213,7 +213,7 @@ class DecodePrinter {
         "      LUMEN_UNROLL for (int u = 0; u < {turns}; ++u) {{\n"
         "        const int at = threadIdx.x % {L}, line = u * {Y} + threadIdx.x / {L};\n"
         "        const Index i3 = k0 + line;\n"
-        "        if (line >= count) break;\n{elements}"
+        "        if (i3 >= last) break;\n{elements}"
         "        LUMEN_UNROLL for (int r = 0; r < {R}; ++r) {{\n"
         "          const float one = s[r * {T} + line];\n"
         "          LUMEN_UNROLL for (int j = 0; j < {E}; ++j) o[r][j] += one * y[j];\n        }}\n      }}\n",

@@ -112,17 +112,18 @@ class FlashPrinter {
   // The keys that some row of the warp sees, and those that all of them see.
   std::string own_range() const {
     if (bounds_.all.empty()) return "    const Index own_begin = 0, own_end = last, all_begin = 0, all_end = last;\n";
-    return fmt::format(
-        "    int own_begin = begins[down + lane % {W}], own_end = ends[down + lane % {W}];\n"
-        "    int all_begin = own_begin, all_end = own_end;\n"
-        "    LUMEN_UNROLL for (int step = 1; step < {W}; step *= 2) {{\n"
-        "      const int b = __shfl_xor_sync(0xffffffffu, own_begin, step);\n"
-        "      const int c = __shfl_xor_sync(0xffffffffu, all_begin, step);\n"
-        "      const int d = __shfl_xor_sync(0xffffffffu, own_end, step);\n"
-        "      const int e = __shfl_xor_sync(0xffffffffu, all_end, step);\n"
-        "      own_begin = b < own_begin ? b : own_begin, all_begin = c > all_begin ? c : all_begin;\n"
-        "      own_end = d > own_end ? d : own_end, all_end = e < all_end ? e : all_end;\n    }}\n",
-        fmt::arg("W", tiles_ * 16));
+    const auto of_all = [&](const char* name, const char* of, const char* sign) {
+      return fmt::format(
+          "    int {name} = {of}[down + lane % {W}];\n"
+          "    LUMEN_UNROLL for (int step = 1; step < {W}; step *= 2) {{\n"
+          "      const int other = __shfl_xor_sync(0xffffffffu, {name}, step);\n"
+          "      {name} = other {sign} {name} ? other : {name};\n    }}\n",
+          fmt::arg("name", name), fmt::arg("of", of), fmt::arg("sign", sign), fmt::arg("W", tiles_ * 16));
+    };
+    const std::string begins = bounds_.has_begins()
+                                   ? of_all("own_begin", "begins", "<") + of_all("all_begin", "begins", ">")
+                                   : "    const int own_begin = 0, all_begin = 0;\n";
+    return begins + of_all("own_end", "ends", ">") + of_all("all_end", "ends", "<");
   }
 
   std::string load_queries(const std::string& to) const {

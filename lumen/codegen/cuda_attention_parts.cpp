@@ -93,31 +93,42 @@ Expected<std::string> attention_place(const AttentionForm& form, const KeyBounds
   }
   if (!writer.problem().empty()) return error(writer.problem());
   faults = writer.faults();
+  const std::string keys = plain_number(form.keys());
+  const std::string begins =
+      bounds.has_begins() ? fmt::format("      begins[r] = (int)lumen_min_i64(begin, {});\n", keys) : "";
   return text + fmt::format(
                     "    for (int r = threadIdx.x; r < {R}; r += {threads}) {{\n"
                     "      const Index i1 = m0 + r < m1 ? m0 + r : m1 - 1;\n"
-                    "      int64_t begin = 0, end = {K};\n{text}"
-                    "      begins[r] = (int)lumen_min_i64(begin, {K}), ends[r] = (int)lumen_max_i64(end, 0);\n    }}\n",
-                    fmt::arg("R", s.rows), fmt::arg("threads", s.threads), fmt::arg("K", plain_number(form.keys())),
-                    fmt::arg("text", writer.text()));
+                    "      int64_t begin = 0, end = {K};\n{text}{begins}"
+                    "      ends[r] = (int)lumen_max_i64(end, 0);\n    }}\n",
+                    fmt::arg("R", s.rows), fmt::arg("threads", s.threads), fmt::arg("K", keys),
+                    fmt::arg("text", writer.text()), fmt::arg("begins", begins));
 }
+
+namespace {
+
+// The end of all rows' ranges, in every lane of a warp: the largest or the smallest.
+std::string over_rows(const CudaAttentionSchedule& s, const std::string& name, const std::string& of, bool largest) {
+  return fmt::format(
+      "    for (int r = lane; r < {R}; r += 32) {name} = {of}[r] {sign} {name} ? {of}[r] : {name};\n"
+      "    LUMEN_UNROLL for (int step = 1; step < 32; step *= 2) {{\n"
+      "      const int other = __shfl_xor_sync(0xffffffffu, {name}, step);\n"
+      "      {name} = other {sign} {name} ? other : {name};\n    }}\n",
+      fmt::arg("R", s.rows), fmt::arg("name", name), fmt::arg("of", of), fmt::arg("sign", largest ? ">" : "<"));
+}
+
+}  // namespace
 
 std::string attention_range(const AttentionForm& form, const KeyBounds& bounds, const CudaAttentionSchedule& s) {
   const std::string keys = plain_number(form.keys());
-  const std::string seen =
-      bounds.all.empty()
-          ? fmt::format("    const Index low = 0, high = {};\n", keys)
-          : fmt::format(
-                "    int low = (int){K}, high = 0;\n"
-                "    for (int r = lane; r < {R}; r += 32) {{\n"
-                "      low = begins[r] < low ? begins[r] : low;\n      high = ends[r] > high ? ends[r] : high;\n    "
-                "}}\n"
-                "    LUMEN_UNROLL for (int step = 1; step < 32; step *= 2) {{\n"
-                "      const int before = __shfl_xor_sync(0xffffffffu, low, step);\n"
-                "      const int behind = __shfl_xor_sync(0xffffffffu, high, step);\n"
-                "      low = before < low ? before : low, high = behind > high ? behind : high;\n    }}\n"
-                "    low = low / {T} * {T}, high = high < low ? low : high;\n",
-                fmt::arg("K", keys), fmt::arg("R", s.rows), fmt::arg("T", s.keys));
+  std::string seen = fmt::format("    const Index low = 0, high = {};\n", keys);
+  if (bounds.has_begins()) {
+    seen = fmt::format("    int low = (int){}, high = 0;\n", keys) + over_rows(s, "low", "begins", false) +
+           over_rows(s, "high", "ends", true) +
+           fmt::format("    low = low / {0} * {0}, high = high < low ? low : high;\n", s.keys);
+  } else if (!bounds.all.empty()) {
+    seen = "    const int low = 0;\n    int high = 0;\n" + over_rows(s, "high", "ends", true);
+  }
   return seen + fmt::format(
                     "    const Index length = (high - low + {most}) / ({P} * {T}) * {T}, first = low + part * length;\n"
                     "    const Index last = first + length < high ? first + length : high;\n",
@@ -126,7 +137,8 @@ std::string attention_range(const AttentionForm& form, const KeyBounds& bounds, 
 
 std::string attention_row_range(const KeyBounds& bounds, const std::string& r) {
   if (bounds.all.empty()) return "const Index begin = 0, end = last;";
-  return fmt::format("const Index begin = begins[{0}], end = ends[{0}] < last ? ends[{0}] : last;", r);
+  return fmt::format("const Index begin = {1}, end = ends[{0}] < last ? ends[{0}] : last;", r,
+                     bounds.has_begins() ? fmt::format("begins[{}]", r) : "0");
 }
 
 Expr attention_blocks(const AttentionForm& form, const CudaAttentionSchedule& s) {

@@ -30,7 +30,7 @@ Expected<std::string> print_cuda_row_store(const Graph& body, const AttentionFor
 std::string attention_index_type(const Graph& body, const AttentionForm& form);
 
 // Blocks are (batch, rows, part): `i0`, `tile`, `m0`, `m1` and `part` of `row`. Where there are bounds, those of row
-// m0 + r are left in `begins[r]` and `ends[r]`, which are ints in shared memory.
+// m0 + r are left in `ends[r]` and, where there are such, `begins[r]`, which are ints in shared memory.
 // The last rows come first: where keys are left out, they have the most to do.
 Expected<std::string> attention_place(const AttentionForm& form, const KeyBounds& bounds,
                                       const CudaAttentionSchedule& schedule, std::vector<std::string>& faults);
