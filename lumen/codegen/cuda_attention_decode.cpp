@@ -42,6 +42,8 @@ class DecodePrinter {
     const bool parts = s_.parts > 1;
     const std::string place = LUMEN_TRY(attention_place(form_, bounds_, s_, kernel.faults));
     const std::string queries = LUMEN_TRY(fill_queries(kernel.faults));
+    if (keys_.is_wide()) read_key_ = keys_.read("kw[u]", kernel.faults);
+    if (values_.is_wide()) read_value_ = values_.read("vw[u]", kernel.faults);
     const std::string dots = LUMEN_TRY(dots_text(kernel.faults));
     const std::string weigh = LUMEN_TRY(weigh_text(kernel.faults));
     const std::string sums = LUMEN_TRY(sums_text(kernel.faults));
@@ -129,21 +131,21 @@ class DecodePrinter {
   }
 
   // Behind the last key nothing is read.
-  std::string read_lines(const CudaLanes& lanes, const std::string& to, const std::string& line, int64_t turns,
+  std::string read_lines(const CudaLanes& lanes, const std::string& read, const std::string& line, int64_t turns,
                          int64_t at_once, const std::string& from) const {
     return fmt::format(
         "      LUMEN_UNROLL for (int u = 0; u < {turns}; ++u) {{\n"
         "        const int at = threadIdx.x % {L};\n"
         "        const Index {line} = {from} + u * {Y} + (Index)(threadIdx.x / {L});\n"
-        "        if ({line} < last) {{ {read} }}\n      }}\n",
+        "        if ({line} < last) {{\n{read}        }}\n      }}\n",
         fmt::arg("turns", turns), fmt::arg("L", lanes.lanes()), fmt::arg("line", line), fmt::arg("from", from),
-        fmt::arg("Y", at_once), fmt::arg("read", lanes.read(to + "[u]")));
+        fmt::arg("Y", at_once), fmt::arg("read", read));
   }
   std::string read_keys(const std::string& from) const {
-    return read_lines(keys_, "kw", "i2", key_turns_, keys_at_once_, from);
+    return read_lines(keys_, read_key_, "i2", key_turns_, keys_at_once_, from);
   }
   std::string read_values(const std::string& from) const {
-    return read_lines(values_, "vw", "i3", value_turns_, values_at_once_, from);
+    return read_lines(values_, read_value_, "i3", value_turns_, values_at_once_, from);
   }
 
   // Every row with every key of the tile; then the next tile is asked for.
@@ -276,6 +278,7 @@ class DecodePrinter {
   CudaAttentionSchedule s_;
   KeyBounds bounds_;
   CudaLanes keys_, values_;
+  std::string read_key_, read_value_;  // statements that read a lane's part of a line ahead
   int64_t depth_ = 0, features_ = 0, warps_ = 0, rows_of_warp_ = 0;
   int64_t keys_at_once_ = 0, values_at_once_ = 0, key_turns_ = 0, value_turns_ = 0;
 };
