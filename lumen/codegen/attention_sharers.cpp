@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lumen/codegen/element_ops.h"
+#include "lumen/hlir/indexing.h"
 #include "lumen/hlir/leaves.h"
 #include "lumen/hlir/view.h"
 #include "lumen/ir/expr_parts.h"
@@ -26,6 +27,15 @@ bool collect_places(const Graph& graph, const ElementWriter& writer, NodeId id, 
     const NodeId source = node.operands[0];
     const Expr flat = writer.place(view.index(), view.shape(), at);
     return collect_places(graph, writer, source, unflatten(flat, writer.rename(graph[source].type.shape)), places);
+  }
+  if (node.is<hlir::Gather>()) {  // what it reads depends on its index and on the other coordinates
+    const auto axis = static_cast<size_t>(node.as<hlir::Gather>().axis);
+    const auto rank = static_cast<size_t>(graph[node.operands[1]].type.shape.rank());
+    std::vector<Expr> inside(at.begin(), at.begin() + static_cast<ptrdiff_t>(axis));
+    inside.push_back(0);
+    inside.insert(inside.end(), at.begin() + static_cast<ptrdiff_t>(axis + rank), at.end());
+    return collect_places(graph, writer, node.operands[1], at.subspan(axis, rank), places) &&
+           collect_places(graph, writer, node.operands[0], inside, places);
   }
   return is_element_op(node) && std::ranges::all_of(node.operands, [&](NodeId operand) {
            return collect_places(graph, writer, operand, at, places);

@@ -19,6 +19,7 @@ class DecodePrinter {
         form_(form),
         name_(std::move(name)),
         s_(schedule),
+        bounds_(key_bounds(form)),
         keys_(form.first, Role::summed, "i2"),
         values_(form.second, Role::column, "i3") {
     depth_ = *form.first.extent(Role::summed).constant();
@@ -39,7 +40,10 @@ class DecodePrinter {
   Expected<KernelText> print() {
     KernelText kernel;
     const bool parts = s_.parts > 1;
+    const std::string place = LUMEN_TRY(attention_place(form_, bounds_, s_, kernel.faults));
     const std::string queries = LUMEN_TRY(fill_queries(kernel.faults));
+    if (keys_.is_wide()) read_key_ = keys_.read("kw[u]", kernel.faults);
+    if (values_.is_wide()) read_value_ = values_.read("vw[u]", kernel.faults);
     const std::string dots = LUMEN_TRY(dots_text(kernel.faults));
     const std::string weigh = LUMEN_TRY(weigh_text(kernel.faults));
     const std::string sums = LUMEN_TRY(sums_text(kernel.faults));
@@ -48,10 +52,13 @@ class DecodePrinter {
     kernel.text = kernel_head(body_, step, static_cast<int>(s_.threads), blocks_at_a_time()) +
                   "  LUMEN_DYNAMIC_SHARED(shared);\n";
     kernel.text += fmt::format("  typedef {} Index;\n", attention_index_type(body_, form_)) + buffers();
-    kernel.text += "  LUMEN_ROWS(row) {\n" + attention_place(form_, s_) + queries + state();
-    const std::string before =
-        (keys_.is_wide() ? read_keys("start") : "") + (values_.is_wide() ? read_values("start") : "");
-    kernel.text += attention_tiles_head(form_, s_, before) + dots + weigh + sums + "    }\n";
+    kernel.text += "  LUMEN_ROWS(row) {\n" + place + queries + attention_range(form_, bounds_, s_) + state();
+    kernel.text += (keys_.is_wide() ? read_keys("first") : "") + (values_.is_wide() ? read_values("first") : "");
+    kernel.text += fmt::format(
+        "    for (Index k0 = first; k0 < last; k0 += {0}) {{\n"
+        "      const Index next = k0 + {0};\n",
+        s_.keys);
+    kernel.text += dots + weigh + sums + "    }\n";
     kernel.text += together() + store + "    __syncthreads();\n  }\n  LUMEN_RETURN;\n}\n";
     KernelStep first{step, attention_blocks(form_, s_)};
     first.threads = static_cast<int>(s_.threads);
@@ -67,11 +74,12 @@ class DecodePrinter {
   }
 
  private:
+  static constexpr int64_t kOfRow = 8;  // words of a scale, a maximum, a total and two bounds: what follows is aligned
   int64_t query_floats() const { return s_.rows * depth_; }
   int64_t sum_floats() const { return s_.rows * features_; }
   int64_t shared_floats() const {
     const int64_t streaming = query_floats() + s_.rows * s_.keys;
-    return 4 * s_.rows + std::max(streaming, (warps_ + 1) * sum_floats());
+    return kOfRow * s_.rows + std::max(streaming, (warps_ + 1) * sum_floats());
   }
   // Two, where their registers are enough: one loads while the other weighs.
   int blocks_at_a_time() const {
@@ -83,10 +91,11 @@ class DecodePrinter {
   std::string buffers() const {
     return fmt::format(
         "  float* const scales = (float*)shared;\n  float* const tops = scales + {R};\n"
-        "  float* const totals = tops + {R};\n  float* const q = totals + 2 * {R};\n"
+        "  float* const totals = tops + {R};\n  int* const begins = (int*)(totals + {R});\n"
+        "  int* const ends = begins + {R};\n  float* const q = scales + {W} * {R};\n"
         "  float* const s = q + {Q};\n"
         "  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;\n",
-        fmt::arg("R", s_.rows), fmt::arg("Q", query_floats()));
+        fmt::arg("R", s_.rows), fmt::arg("W", kOfRow), fmt::arg("Q", query_floats()));
   }
 
   Expected<std::string> fill_queries(std::vector<std::string>& faults) const {
@@ -122,21 +131,21 @@ class DecodePrinter {
   }
 
   // Behind the last key nothing is read.
-  std::string read_lines(const CudaLanes& lanes, const std::string& to, const std::string& line, int64_t turns,
+  std::string read_lines(const CudaLanes& lanes, const std::string& read, const std::string& line, int64_t turns,
                          int64_t at_once, const std::string& from) const {
     return fmt::format(
         "      LUMEN_UNROLL for (int u = 0; u < {turns}; ++u) {{\n"
         "        const int at = threadIdx.x % {L};\n"
         "        const Index {line} = {from} + u * {Y} + (Index)(threadIdx.x / {L});\n"
-        "        if ({line} < last) {{ {read} }}\n      }}\n",
+        "        if ({line} < last) {{\n{read}        }}\n      }}\n",
         fmt::arg("turns", turns), fmt::arg("L", lanes.lanes()), fmt::arg("line", line), fmt::arg("from", from),
-        fmt::arg("Y", at_once), fmt::arg("read", lanes.read(to + "[u]")));
+        fmt::arg("Y", at_once), fmt::arg("read", read));
   }
   std::string read_keys(const std::string& from) const {
-    return read_lines(keys_, "kw", "i2", key_turns_, keys_at_once_, from);
+    return read_lines(keys_, read_key_, "i2", key_turns_, keys_at_once_, from);
   }
   std::string read_values(const std::string& from) const {
-    return read_lines(values_, "vw", "i3", value_turns_, values_at_once_, from);
+    return read_lines(values_, read_value_, "i3", value_turns_, values_at_once_, from);
   }
 
   // Every row with every key of the tile; then the next tile is asked for.
@@ -164,17 +173,17 @@ class DecodePrinter {
 
   // A warp to a row: its new maximum, what that scales the sums so far by, and its weights in place of its scores.
   Expected<std::string> weigh_text(std::vector<std::string>& faults) const {
-    const CudaWeigh weigh = LUMEN_TRY(print_cuda_weigh(form_, 12, faults));
+    const CudaWeigh weigh = LUMEN_TRY(print_cuda_weigh(form_, bounds_, 12, faults));
     return fmt::format(
         "      LUMEN_UNROLL for (int k = 0; k < {W}; ++k) {{\n"
         "        const int r = warp + k * {warps};\n"
         "        if (r >= {R}) break;\n"
-        "        const Index i1 = m0 + r < m1 ? m0 + r : m1 - 1;\n"
+        "        const Index i1 = m0 + r < m1 ? m0 + r : m1 - 1;\n        {range}\n"
         "        float scores[{H}], most = -lumen_inf_f32(), more = 0;\n"
         "        LUMEN_UNROLL for (int h = 0; h < {H}; ++h) {{\n"
         "          const int j = h * 32 + lane;\n          const Index i3 = k0 + j;\n"
         "          scores[h] = -lumen_inf_f32();\n"
-        "          if (j < count) {{\n            const float x = s[r * {T} + j];\n{score_text}"
+        "          if (i3 >= begin && i3 < end) {{\n            const float x = s[r * {T} + j];\n{score_text}"
         "            scores[h] = {score};\n          }}\n"
         "          most = scores[h] > most ? scores[h] : most;\n        }}\n"
         "        LUMEN_UNROLL for (int step = 16; step > 0; step /= 2) {{\n"
@@ -185,7 +194,7 @@ class DecodePrinter {
         "        const float scale = most > top[k] ? lumen_weight_exp2((top[k] - most) * {a:.9e}f) : 1.0f;\n"
         "        LUMEN_UNROLL for (int h = 0; h < {H}; ++h) {{\n"
         "          const int j = h * 32 + lane;\n          const Index i3 = k0 + j;\n          float one = 0;\n"
-        "          if (j < count) {{\n            const float x = s[r * {T} + j], y = scores[h];\n{weight_text}"
+        "          if (i3 < last) {{\n            const float x = s[r * {T} + j], y = scores[h];\n{weight_text}"
         "            one = {weight};\n          }}\n"
         "          s[r * {T} + j] = one;\n          more += one;\n        }}\n"
         "        LUMEN_UNROLL for (int step = 16; step > 0; step /= 2) more += __shfl_xor_sync(0xffffffffu, more, "
@@ -193,7 +202,8 @@ class DecodePrinter {
         "        top[k] = most;\n        total[k] = total[k] * scale + more;\n"
         "        if (lane == 0) scales[r] = scale;\n      }}\n      __syncthreads();\n",
         fmt::arg("W", rows_of_warp_), fmt::arg("warps", warps_), fmt::arg("R", s_.rows), fmt::arg("H", s_.keys / 32),
-        fmt::arg("T", s_.keys), fmt::arg("score_text", weigh.score_text), fmt::arg("score", weigh.score),
+        fmt::arg("T", s_.keys), fmt::arg("range", attention_row_range(bounds_, "r")),
+        fmt::arg("score_text", weigh.score_text), fmt::arg("score", weigh.score),
         fmt::arg("weight_text", weigh.weight_text), fmt::arg("weight", weigh.weight), fmt::arg("a", form_.steepness));
   }
 
@@ -205,7 +215,7 @@ class DecodePrinter {
         "      LUMEN_UNROLL for (int u = 0; u < {turns}; ++u) {{\n"
         "        const int at = threadIdx.x % {L}, line = u * {Y} + threadIdx.x / {L};\n"
         "        const Index i3 = k0 + line;\n"
-        "        if (line >= count) break;\n{elements}"
+        "        if (i3 >= last) break;\n{elements}"
         "        LUMEN_UNROLL for (int r = 0; r < {R}; ++r) {{\n"
         "          const float one = s[r * {T} + line];\n"
         "          LUMEN_UNROLL for (int j = 0; j < {E}; ++j) o[r][j] += one * y[j];\n        }}\n      }}\n",
@@ -266,7 +276,9 @@ class DecodePrinter {
   const AttentionForm& form_;
   std::string name_;
   CudaAttentionSchedule s_;
+  KeyBounds bounds_;
   CudaLanes keys_, values_;
+  std::string read_key_, read_value_;  // statements that read a lane's part of a line ahead
   int64_t depth_ = 0, features_ = 0, warps_ = 0, rows_of_warp_ = 0;
   int64_t keys_at_once_ = 0, values_at_once_ = 0, key_turns_ = 0, value_turns_ = 0;
 };

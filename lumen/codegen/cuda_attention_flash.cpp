@@ -14,8 +14,10 @@ namespace lumen {
 
 namespace {
 
-constexpr int64_t kStages = 2;   // of keys and values: one is multiplied while the other comes
-constexpr int64_t kPadding = 8;  // of a row of sums
+constexpr int64_t kStages = 2;    // of keys and values: one is multiplied while the other comes
+constexpr int64_t kPadding = 8;   // of a row of sums
+constexpr int64_t kStorers = 16;  // threads to a row of results
+constexpr int64_t kHeld = 32;     // registers of queries that a thread has besides its sums
 
 // A size of tiles in shared memory.
 int64_t padded(int64_t size) {
@@ -31,6 +33,7 @@ class FlashPrinter {
         name_(std::move(name)),
         s_(schedule),
         dtype_(dtype),
+        bounds_(key_bounds(form)),
         depth_(*form.first.extent(Role::summed).constant()),
         features_(*form.second.extent(Role::column).constant()),
         queries_(form.first, form.first.rows, Role::row, dtype, s_.rows, padded(depth_)),
@@ -40,11 +43,14 @@ class FlashPrinter {
     depth_steps_ = (depth_ + 15) / 16;
     feature_steps_ = (features_ + 15) / 16;
     stage_ = keys_.elements() + values_.elements();
+    if (bounds_.scale && *bounds_.scale > 0 && form.at_most_one) scale_ = *bounds_.scale;
+    holds_queries_ = tiles_ * depth_steps_ * 4 <= kHeld;
   }
 
   Expected<KernelText> print() {
     KernelText kernel;
-    const std::string queries = LUMEN_TRY(queries_.fill("rows", "m0", s_.threads, kernel.faults));
+    const std::string place = LUMEN_TRY(attention_place(form_, bounds_, s_, kernel.faults));
+    const std::string queries = LUMEN_TRY(queries_.fill("rows", "m0", s_.threads, kernel.faults, true));
     const std::string fill = LUMEN_TRY(fill_stage(kernel.faults));
     const std::string weigh = LUMEN_TRY(weigh_text(kernel.faults));
     const std::string store = LUMEN_TRY(store_text(kernel.faults));
@@ -52,27 +58,33 @@ class FlashPrinter {
     kernel.text += fmt::format(
         "  typedef {I} Index;\n"
         "  uint16_t* const rows = (uint16_t*)shared;\n  uint16_t* const stages = rows + {q};\n"
+        "  int* const begins = (int*)(stages + {stages});\n  int* const ends = begins + {R};\n"
         "  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, down = warp * {W};\n"
         "  LUMEN_ROWS(row) {{\n{place}    {{\n      const Index kk = 0, k1 = {D};\n{queries}    }}\n"
         "    float top[{M}][2], total[{M}][2], o[{M}][{F}][4] = {{}};\n"
         "    LUMEN_UNROLL for (int m = 0; m < {M}; ++m) LUMEN_UNROLL for (int h = 0; h < 2; ++h)\n"
         "      top[m][h] = -lumen_inf_f32(), total[m][h] = 0;\n"
-        "    int turn = 0;\n",
+        "    int turn = 0;\n    lumen_commit_copies();\n",
         fmt::arg("I", attention_index_type(body_, form_)), fmt::arg("q", queries_.elements()),
-        fmt::arg("W", tiles_ * 16), fmt::arg("place", attention_place(form_, s_)), fmt::arg("D", depth_),
-        fmt::arg("queries", queries), fmt::arg("M", tiles_), fmt::arg("F", 2 * feature_steps_));
-    const std::string first = fill_at("start", "0", fill);
-    kernel.text += attention_tiles_head(form_, s_, first + "    lumen_commit_copies();\n");
-    kernel.text += "      if (next < last) {\n" + fill_at("next", "(turn ^ 1)", fill) + "      }\n";
-    kernel.text +=
-        "      lumen_commit_copies();\n      lumen_wait_for_copies<1>();\n      __syncthreads();\n"
-        "      const uint16_t* const ready = stages + turn * " +
-        std::to_string(stage_) + ";\n      turn ^= 1;\n";
-    kernel.text += scores_text() + weigh + sums_text() + "      __syncthreads();\n    }\n" + store;
+        fmt::arg("stages", kStages * stage_), fmt::arg("R", s_.rows), fmt::arg("W", tiles_ * 16),
+        fmt::arg("place", place), fmt::arg("D", depth_), fmt::arg("queries", queries), fmt::arg("M", tiles_),
+        fmt::arg("F", 2 * feature_steps_));
+    if (!bounds_.all.empty()) kernel.text += "    __syncthreads();\n";
+    kernel.text += attention_range(form_, bounds_, s_) + own_range() + fill_at("first", "0", fill);
+    kernel.text += "    lumen_commit_copies();\n" + hold_queries();
+    // The copies of a tile are under way while the one before it is multiplied, which nobody does before all have it.
+    kernel.text += fmt::format(
+        "    for (Index k0 = first; k0 < last; k0 += {T}) {{\n      const Index next = k0 + {T};\n"
+        "      lumen_wait_for_copies<0>();\n      __syncthreads();\n"
+        "      const uint16_t* const ready = stages + turn * {stage};\n      turn ^= 1;\n"
+        "      if (next < last) {{\n{fill}      }}\n      lumen_commit_copies();\n"
+        "      if (next <= own_begin || k0 >= own_end) continue;\n",
+        fmt::arg("T", s_.keys), fmt::arg("stage", stage_), fmt::arg("fill", fill_at("next", "turn", fill)));
+    kernel.text += scores_text() + weigh + sums_text() + "    }\n" + store;
     kernel.text += "    __syncthreads();\n  }\n  LUMEN_RETURN;\n}\n";
     KernelStep step{name_, attention_blocks(form_, s_)};
     step.threads = static_cast<int>(s_.threads);
-    step.shared = std::max((queries_.elements() + kStages * stage_) * 2, sum_bytes());
+    step.shared = std::max((queries_.elements() + kStages * stage_) * 2 + 8 * s_.rows, sum_bytes());
     kernel.steps.push_back(step);
     return kernel;
   }
@@ -97,80 +109,119 @@ class FlashPrinter {
         turn, stage_, fill);
   }
 
+  // The keys that some row of the warp sees, and those that all of them see.
+  std::string own_range() const {
+    if (bounds_.all.empty()) return "    const Index own_begin = 0, own_end = last, all_begin = 0, all_end = last;\n";
+    const auto of_all = [&](const char* name, const char* of, const char* sign) {
+      return fmt::format(
+          "    int {name} = {of}[down + lane % {W}];\n"
+          "    LUMEN_UNROLL for (int step = 1; step < {W}; step *= 2) {{\n"
+          "      const int other = __shfl_xor_sync(0xffffffffu, {name}, step);\n"
+          "      {name} = other {sign} {name} ? other : {name};\n    }}\n",
+          fmt::arg("name", name), fmt::arg("of", of), fmt::arg("sign", sign), fmt::arg("W", tiles_ * 16));
+    };
+    const std::string begins = bounds_.has_begins()
+                                   ? of_all("own_begin", "begins", "<") + of_all("all_begin", "begins", ">")
+                                   : "    const int own_begin = 0, all_begin = 0;\n";
+    return begins + of_all("own_end", "ends", ">") + of_all("all_end", "ends", "<");
+  }
+
+  std::string load_queries(const std::string& to) const {
+    return queries_.load_left(to, "rows", "down + m * 16", "k * 16");
+  }
+  // Where there are registers for them, they are read from shared memory once.
+  std::string hold_queries() const {
+    if (!holds_queries_) return "";
+    return fmt::format(
+        "    lumen_wait_for_copies<1>();\n    __syncthreads();\n    uint32_t held[{M}][{D}][4];\n"
+        "    LUMEN_UNROLL for (int m = 0; m < {M}; ++m)\n"
+        "      LUMEN_UNROLL for (int k = 0; k < {D}; ++k) {load}\n",
+        fmt::arg("M", tiles_), fmt::arg("D", depth_steps_), fmt::arg("load", load_queries("held[m][k]")));
+  }
+
   std::string scores_text() const {
     return fmt::format(
         "      float sc[{M}][{T}][4] = {{}};\n"
         "      LUMEN_UNROLL for (int k = 0; k < {D}; ++k) {{\n"
-        "        uint32_t x[{M}][4];\n"
-        "        LUMEN_UNROLL for (int m = 0; m < {M}; ++m) {left}\n"
+        "{left}"
         "        LUMEN_UNROLL for (int n = 0; n < {T} / 2; ++n) {{\n"
         "          uint32_t y[4];\n          {right}\n"
         "          LUMEN_UNROLL for (int m = 0; m < {M}; ++m) {{\n"
-        "            lumen_multiply_{d}(sc[m][2 * n], x[m], y);\n"
-        "            lumen_multiply_{d}(sc[m][2 * n + 1], x[m], y + 2);\n          }}\n        }}\n      }}\n",
+        "            lumen_multiply_{d}(sc[m][2 * n], {x}, y);\n"
+        "            lumen_multiply_{d}(sc[m][2 * n + 1], {x}, y + 2);\n          }}\n        }}\n      }}\n",
         fmt::arg("M", tiles_), fmt::arg("T", s_.keys / 8), fmt::arg("D", depth_steps_),
-        fmt::arg("left", queries_.load_left("x[m]", "rows", "down + m * 16", "k * 16")),
+        fmt::arg("x", holds_queries_ ? "held[m][k]" : "x[m]"),
+        fmt::arg("left", holds_queries_ ? ""
+                                        : fmt::format("        uint32_t x[{0}][4];\n"
+                                                      "        LUMEN_UNROLL for (int m = 0; m < {0}; ++m) {1}\n",
+                                                      tiles_, load_queries("x[m]"))),
         fmt::arg("right", keys_.load_right("y", "ready", "n * 16", "k * 16")), fmt::arg("d", name(dtype_)));
   }
 
-  // Of element j of a product's tile n: its row and its key.
-  static constexpr const char* kElement =
-      "          const Index i1 = (Index)lumen_min_i64(m0 + down + m * 16 + j / 2 * 8 + lane / 4, m1 - 1);\n"
-      "          const Index i3 = k0 + n * 8 + lane % 4 * 2 + j % 2;\n";
-
+  // The products become scores, their maximum is found, what is summed so far is scaled where it grew, and the scores
+  // become weights. Only tiles at an end of what rows see are masked.
   Expected<std::string> weigh_text(std::vector<std::string>& faults) const {
-    const CudaWeigh weigh = LUMEN_TRY(print_cuda_weigh(form_, 12, faults));
+    const CudaWeigh weigh = LUMEN_TRY(print_cuda_weigh(form_, bounds_, 10, faults));
+    if (!scale_ && weigh.needs_product) return error("the weights of attention need more than the scores");
+    const double steep = form_.steepness * scale_.value_or(1);
     const std::string loops = fmt::format(
-        "        LUMEN_UNROLL for (int n = 0; n < {}; ++n) LUMEN_UNROLL for (int j = 0; j < 4; ++j) {{\n", s_.keys / 8);
-    // A scale of the product, alone, is part of the exponent.
-    const bool plain = form_.scale && *form_.scale > 0 && form_.at_most_one;
-    if (!plain && weigh.needs_product) return error("the weights of attention need more than the scores");
-    const double scale = plain ? *form_.scale : 1, steep = form_.steepness * scale;
-    const std::string score = plain ? fmt::format("          if (i3 >= last) sc[m][n][j] = -lumen_inf_f32();\n")
-                                    : fmt::format(
-                                          "          float y = -lumen_inf_f32();\n"
-                                          "          if (i3 < last) {{\n            const float x = sc[m][n][j];\n{}"
-                                          "            y = {};\n          }}\n",
-                                          weigh.score_text, weigh.score);
-    const std::string kept = plain ? "sc[m][n][j]" : "y";
-    std::string text = fmt::format(
-        "      LUMEN_UNROLL for (int m = 0; m < {M}; ++m) {{\n"
-        "        float most[2] = {{-lumen_inf_f32(), -lumen_inf_f32()}}, scale[2], useds[2];\n"
-        "{loops}{element}{score}"
-        "          most[j / 2] = {kept} > most[j / 2] ? {kept} : most[j / 2];\n{keep}        }}\n"
+        "        LUMEN_UNROLL for (int n = 0; n < {}; ++n) LUMEN_UNROLL for (int j = 0; j < 4; ++j)", s_.keys / 8);
+    return fmt::format(
+        "      const bool inside = k0 >= all_begin && next <= all_end;\n"
+        "      LUMEN_UNROLL for (int m = 0; m < {M}; ++m) {{\n{scores}"
+        "        if (!inside) {{\n          LUMEN_UNROLL for (int h = 0; h < 2; ++h) {{\n"
+        "            const int r = down + m * 16 + h * 8 + lane / 4;\n            {range}\n"
+        "            LUMEN_UNROLL for (int n = 0; n < {T}; ++n) LUMEN_UNROLL for (int j = 0; j < 2; ++j) {{\n"
+        "              const Index i3 = k0 + n * 8 + lane % 4 * 2 + j;\n"
+        "              if (i3 < begin || i3 >= end) sc[m][n][2 * h + j] = -lumen_inf_f32();\n            }}\n"
+        "          }}\n        }}\n"
+        "        float most[2] = {{top[m][0], top[m][1]}}, scale[2], useds[2];\n"
+        "{loops} most[j / 2] = fmaxf(most[j / 2], sc[m][n][j]);\n"
         "        LUMEN_UNROLL for (int h = 0; h < 2; ++h) {{\n"
-        "          LUMEN_UNROLL for (int step = 1; step < 4; step *= 2) {{\n"
-        "            const float other = __shfl_xor_sync(0xffffffffu, most[h], step);\n"
-        "            most[h] = other > most[h] ? other : most[h];\n          }}\n"
-        "          most[h] = most[h] > top[m][h] ? most[h] : top[m][h];\n"
+        "          LUMEN_UNROLL for (int step = 1; step < 4; step *= 2)\n"
+        "            most[h] = fmaxf(most[h], __shfl_xor_sync(0xffffffffu, most[h], step));\n"
         "          useds[h] = most[h] == -lumen_inf_f32() ? 0.0f : most[h];\n"
         "          scale[h] = most[h] > top[m][h] ? lumen_weight_exp2((top[m][h] - most[h]) * {a:.9e}f) : 1.0f;\n"
-        "          top[m][h] = most[h];\n          total[m][h] *= scale[h];\n        }}\n",
-        fmt::arg("M", tiles_), fmt::arg("loops", loops), fmt::arg("element", kElement), fmt::arg("score", score),
-        fmt::arg("kept", kept), fmt::arg("keep", plain ? "" : "          sc[m][n][j] = y;\n"), fmt::arg("a", steep));
-    return text + loops + kElement + weight_lines(weigh, plain, steep) +
-           fmt::format(
-               "        }}\n"
-               "        LUMEN_UNROLL for (int n = 0; n < {}; ++n)\n"
-               "          LUMEN_UNROLL for (int j = 0; j < 4; ++j) o[m][n][j] *= scale[j / 2];\n      }}\n",
-               2 * feature_steps_);
+        "          top[m][h] = most[h], total[m][h] *= scale[h];\n        }}\n"
+        "        if (__any_sync(0xffffffffu, scale[0] != 1.0f || scale[1] != 1.0f)) {{\n"
+        "          LUMEN_UNROLL for (int n = 0; n < {F}; ++n)\n"
+        "            LUMEN_UNROLL for (int j = 0; j < 4; ++j) o[m][n][j] *= scale[j / 2];\n        }}\n"
+        "{shifts}{loops} {{\n{weight}          total[m][j / 2] += one;\n          sc[m][n][j] = one;\n        }}\n"
+        "      }}\n",
+        fmt::arg("M", tiles_), fmt::arg("scores", scale_ ? "" : loops + " {\n" + score_lines(weigh) + "        }\n"),
+        fmt::arg("range", attention_row_range(bounds_, "r")), fmt::arg("T", s_.keys / 8), fmt::arg("loops", loops),
+        fmt::arg("a", steep), fmt::arg("F", 2 * feature_steps_),
+        fmt::arg("shifts", scale_ ? fmt::format("        const float shifts[2] = {{useds[0] * {0:.9e}f, useds[1] * "
+                                                "{0:.9e}f}};\n",
+                                                -steep)
+                                  : ""),
+        fmt::arg("weight", weight_lines(weigh, steep)));
   }
 
-  // The scores are in place of the products by now.
-  static std::string weight_lines(const CudaWeigh& weigh, bool plain, double steep) {
-    if (plain) {
-      return fmt::format(
-          "          const float one = lumen_weight_exp2(lumen_fma_f32(sc[m][n][j], {0:.9e}f, useds[j / 2] * "
-          "{1:.9e}f));\n"
-          "          total[m][j / 2] += one;\n          sc[m][n][j] = one;\n",
-          steep, -steep);
-    }
+  // Of element j of a product's tile n: its row and its key, or the last ones there are.
+  std::string element_lines() const {
     return fmt::format(
-        "          float one = 0;\n"
-        "          if (i3 < last) {{\n            const float y = sc[m][n][j], used = useds[j / 2];\n{}"
-        "            one = {};\n          }}\n"
-        "          total[m][j / 2] += one;\n          sc[m][n][j] = one;\n",
-        weigh.weight_text, weigh.weight);
+        "          const Index down_there = m0 + down + m * 16 + j / 2 * 8 + lane / 4;\n"
+        "          const Index key = k0 + n * 8 + lane % 4 * 2 + j % 2;\n"
+        "          const Index i1 = down_there < m1 ? down_there : m1 - 1;\n"
+        "          const Index i3 = key < {0} ? key : {0} - 1;\n",
+        plain_number(form_.keys()));
+  }
+  std::string score_lines(const CudaWeigh& weigh) const {
+    return element_lines() + "          const float x = sc[m][n][j];\n" + weigh.score_text +
+           fmt::format("          sc[m][n][j] = {};\n", weigh.score);
+  }
+
+  // Of the scores; of those that are -inf only if what is added to them is finite.
+  std::string weight_lines(const CudaWeigh& weigh, double steep) const {
+    if (scale_) {
+      return fmt::format(
+          "          const float one = lumen_weight_exp2(lumen_fma_f32(sc[m][n][j], {:.9e}f, shifts[j / 2]));\n",
+          steep);
+    }
+    return element_lines() + "          const float y = sc[m][n][j], used = useds[j / 2];\n" + weigh.weight_text +
+           fmt::format("          const float one = {};\n",
+                       form_.at_most_one ? weigh.weight : "key < last ? " + weigh.weight + " : 0.0f");
   }
 
   std::string sums_text() const {
@@ -188,10 +239,10 @@ class FlashPrinter {
         fmt::arg("right", values_.load_right("y", fmt::format("ready + {}", keys_.elements()), "n * 16", "k * 16")));
   }
 
-  // Sums of the block go through shared memory, so that neighbours are stored by neighbours.
+  // Sums of the block go through shared memory, so that neighbours are stored by neighbours. What is the same for all
+  // features of a row is found once for those of a thread.
   Expected<std::string> store_text(std::vector<std::string>& faults) const {
-    const std::string store = LUMEN_TRY(print_cuda_row_store(body_, form_, 6, faults));
-    const double scale = form_.scale && *form_.scale > 0 && form_.at_most_one ? *form_.scale : 1;
+    const std::string store = LUMEN_TRY(print_cuda_row_store(body_, form_, 8, faults));
     return fmt::format(
         "    lumen_wait_for_copies<0>();\n    __syncthreads();\n"
         "    float* const sums = (float*)shared;\n    float* const tops = sums + {R} * {P};\n"
@@ -204,13 +255,16 @@ class FlashPrinter {
         "      LUMEN_UNROLL for (int n = 0; n < {N}; ++n)\n"
         "        *(float2*)(sums + r * {P} + n * 8 + lane % 4 * 2) = float2{{o[m][n][2 * h], o[m][n][2 * h + 1]}};\n"
         "    }}\n    __syncthreads();\n"
-        "    for (int e = threadIdx.x; e < {R} * {F}; e += {threads}) {{\n"
-        "      const int r = e / {F};\n      const Index i1 = m0 + r, i2 = e % {F};\n"
-        "      if (i1 >= m1) break;\n"
-        "      const float top = tops[r], total = totals[r], sum = sums[r * {P} + i2];\n{store}    }}\n",
-        fmt::arg("R", s_.rows), fmt::arg("P", pitch()), fmt::arg("M", tiles_), fmt::arg("scale", scale),
-        fmt::arg("N", 2 * feature_steps_), fmt::arg("F", features_), fmt::arg("threads", s_.threads),
-        fmt::arg("store", store));
+        "    for (int r = threadIdx.x / {L}; r < {R}; r += {threads} / {L}) {{\n"
+        "      const Index i1 = m0 + r;\n      if (i1 >= m1) break;\n"
+        "      const float top = tops[r], total = totals[r];\n"
+        "      LUMEN_UNROLL for (int n = 0; n < {turns}; ++n) {{\n"
+        "        const Index i2 = n * {L} + (Index)(threadIdx.x % {L});\n{rest}"
+        "        const float sum = sums[r * {P} + i2];\n{store}      }}\n    }}\n",
+        fmt::arg("L", kStorers), fmt::arg("turns", (features_ + kStorers - 1) / kStorers),
+        fmt::arg("rest", features_ % kStorers == 0 ? "" : fmt::format("        if (i2 >= {}) break;\n", features_)),
+        fmt::arg("R", s_.rows), fmt::arg("P", pitch()), fmt::arg("M", tiles_), fmt::arg("scale", scale_.value_or(1)),
+        fmt::arg("N", 2 * feature_steps_), fmt::arg("threads", s_.threads), fmt::arg("store", store));
   }
 
   const Graph& body_;
@@ -218,9 +272,12 @@ class FlashPrinter {
   std::string name_;
   CudaAttentionSchedule s_;
   DType dtype_;
+  KeyBounds bounds_;
   int64_t depth_, features_;
   CudaStage queries_, keys_, values_;
   int64_t tiles_ = 0, depth_steps_ = 0, feature_steps_ = 0, stage_ = 0;  // tiles of 16 rows of a warp
+  std::optional<double> scale_;  // products stand for scores, which are so many times them
+  bool holds_queries_ = false;
 };
 
 }  // namespace

@@ -12,7 +12,8 @@ namespace lumen {
 
 CudaLanes::CudaLanes(const ContractRoles& roles, Role along, std::string line)
     : roles_(roles), along_(along), line_(std::move(line)), extent_(*roles.extent(along).constant()) {
-  const std::optional<StoredFactor> stored = stored_factor(roles, *roles.graph, roles.columns[0]);
+  ElementWriter probe(*roles.graph, 0);
+  const std::optional<StoredFactor> stored = stored_factor(roles, *roles.graph, roles.columns[0], &probe, by());
   const int64_t count = stored && is_unpacked(stored->dtype) ? elements_at_once(roles, *stored, along) : 0;
   if (count > 0 && extent_ <= 32 * count) {
     stored_ = stored;
@@ -27,11 +28,18 @@ std::string CudaLanes::place(const std::string& at, const std::string& j) const 
   return is_wide() ? fmt::format("({} * {} + {})", at, elements_, j) : fmt::format("({} + {} * 32)", at, j);
 }
 
-std::string CudaLanes::read(const std::string& to) const {
-  const char* const i = along_ == Role::summed ? "i3" : "i2";
-  const std::string text = fmt::format("const Index {0} = at * {1}; if ({0} < {2}) {3} = lumen_read_once(a{4} + {5});",
-                                       i, elements_, extent_, to, stored_->input, plain_number(stored_->index));
-  return text;
+std::vector<Role> CudaLanes::by() const { return {Role::batch, along_ == Role::summed ? Role::column : Role::summed}; }
+
+std::string CudaLanes::read(const std::string& to, std::vector<std::string>& faults) const {
+  ElementWriter gathers(*roles_.graph, 10, faults);
+  const StoredFactor stored = *stored_factor(roles_, *roles_.graph, roles_.columns[0], &gathers, by());
+  faults = gathers.faults();
+  return fmt::format(
+      "          const Index {i} = at * {E};\n{gathers}          if ({i} < {extent}) {to} = lumen_read_once(a{input} + "
+      "{index});\n",
+      fmt::arg("i", along_ == Role::summed ? "i3" : "i2"), fmt::arg("E", elements_),
+      fmt::arg("gathers", gathers.text()), fmt::arg("extent", extent_), fmt::arg("to", to),
+      fmt::arg("input", stored.input), fmt::arg("index", plain_number(stored.index)));
 }
 
 Expected<std::string> CudaLanes::elements_text(const std::string& read, int indent,

@@ -22,12 +22,15 @@ class CudaLanes {
   bool is_wide() const { return stored_.has_value(); }
   // The place in a line of element `j` of lane `at`; outside the line it has no element there.
   std::string place(const std::string& at, const std::string& j) const;
-  // Wide: a statement that reads 16 bytes into `to`.
-  std::string read(const std::string& to) const;
+  // Wide: statements that read 16 bytes of the line into `to`; an index may choose the line.
+  std::string read(const std::string& to, std::vector<std::string>& faults) const;
   // Statements that leave the elements in `y`, of what was read, or of inputs.
   Expected<std::string> elements_text(const std::string& read, int indent, std::vector<std::string>& faults) const;
 
  private:
+  // The roles by whose coordinates an index may choose: those of lines.
+  std::vector<Role> by() const;
+
   const ContractRoles& roles_;
   Role along_;
   std::string line_;

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "lumen/codegen/attention_rows.h"
-#include "lumen/codegen/attention_skip.h"
 #include "lumen/codegen/cuda_contract_frame.h"
 #include "lumen/ir/expr_bounds.h"
 
@@ -19,10 +18,14 @@ Expr row_tiles(const AttentionForm& form, const CudaAttentionSchedule& s) { retu
 
 }  // namespace
 
-Expected<CudaWeigh> print_cuda_weigh(const AttentionForm& form, int indent, std::vector<std::string>& faults) {
+Expected<CudaWeigh> print_cuda_weigh(const AttentionForm& form, const KeyBounds& bounds, int indent,
+                                     std::vector<std::string>& faults) {
   CudaWeigh made;
   ElementWriter scores(*form.graph, indent, faults);
   scores.know(form.product.node, form.product.at, "x");
+  for (auto mask = bounds.masks.rbegin(); mask != bounds.masks.rend(); ++mask) {
+    scores.know(mask->select.node, mask->select.at, scores.value(mask->inside, mask->select.at));
+  }
   made.score = scores.value(form.scores.node, form.scores.at);
   if (!scores.problem().empty()) return error(scores.problem());
   made.score_text = scores.text();
@@ -70,17 +73,72 @@ std::string attention_index_type(const Graph& body, const AttentionForm& form) {
   return small ? "int32_t" : "int64_t";
 }
 
-std::string attention_place(const AttentionForm& form, const CudaAttentionSchedule& s) {
-  const Expr length = ceil_div(ceil_div(form.keys(), parts_of(s)), s.keys) * s.keys;
-  return fmt::format(
+Expected<std::string> attention_place(const AttentionForm& form, const KeyBounds& bounds,
+                                      const CudaAttentionSchedule& s, std::vector<std::string>& faults) {
+  std::string text = fmt::format(
       "    const Index row_tiles = {tiles}, part = (Index)row % {P};\n"
       "    const Index tile = row_tiles - 1 - (Index)row / {P} % row_tiles;\n"
       "    const Index i0 = (Index)row / {P} / row_tiles, m0 = tile * {R};\n"
-      "    const Index m1 = m0 + {R} < {M} ? m0 + {R} : {M};\n"
-      "    const Index first = part * {length}, last = first + {length} < {K} ? first + {length} : {K};\n",
+      "    const Index m1 = m0 + {R} < {M} ? m0 + {R} : {M};\n",
       fmt::arg("tiles", plain_number(row_tiles(form, s))), fmt::arg("P", parts_of(s)), fmt::arg("R", s.rows),
-      fmt::arg("M", plain_number(form.rows())), fmt::arg("length", plain_number(length)),
-      fmt::arg("K", plain_number(form.keys())));
+      fmt::arg("M", plain_number(form.rows())));
+  if (bounds.all.empty()) return text;
+  ElementWriter writer(*form.graph, 6, faults);
+  for (const KeyBound& bound : bounds.all) {
+    // No key is as far away as the nearest number may be, and sums of a few such numbers do not overflow.
+    const std::string value =
+        bound.value ? fmt::format("lumen_near_i64({})", writer.value(bound.value->node, bound.value->at)) : "0";
+    writer.line(fmt::format("{0} = lumen_{1}_i64({0}, {2} + {3});", bound.is_end ? "end" : "begin",
+                            bound.is_end ? "min" : "max", value, plain_number(bound.offset)));
+  }
+  if (!writer.problem().empty()) return error(writer.problem());
+  faults = writer.faults();
+  const std::string keys = plain_number(form.keys());
+  const std::string begins =
+      bounds.has_begins() ? fmt::format("      begins[r] = (int)lumen_min_i64(begin, {});\n", keys) : "";
+  return text + fmt::format(
+                    "    for (int r = threadIdx.x; r < {R}; r += {threads}) {{\n"
+                    "      const Index i1 = m0 + r < m1 ? m0 + r : m1 - 1;\n"
+                    "      int64_t begin = 0, end = {K};\n{text}{begins}"
+                    "      ends[r] = (int)lumen_max_i64(end, 0);\n    }}\n",
+                    fmt::arg("R", s.rows), fmt::arg("threads", s.threads), fmt::arg("K", keys),
+                    fmt::arg("text", writer.text()), fmt::arg("begins", begins));
+}
+
+namespace {
+
+// The end of all rows' ranges, in every lane of a warp: the largest or the smallest.
+std::string over_rows(const CudaAttentionSchedule& s, const std::string& name, const std::string& of, bool largest) {
+  return fmt::format(
+      "    for (int r = lane; r < {R}; r += 32) {name} = {of}[r] {sign} {name} ? {of}[r] : {name};\n"
+      "    LUMEN_UNROLL for (int step = 1; step < 32; step *= 2) {{\n"
+      "      const int other = __shfl_xor_sync(0xffffffffu, {name}, step);\n"
+      "      {name} = other {sign} {name} ? other : {name};\n    }}\n",
+      fmt::arg("R", s.rows), fmt::arg("name", name), fmt::arg("of", of), fmt::arg("sign", largest ? ">" : "<"));
+}
+
+}  // namespace
+
+std::string attention_range(const AttentionForm& form, const KeyBounds& bounds, const CudaAttentionSchedule& s) {
+  const std::string keys = plain_number(form.keys());
+  std::string seen = fmt::format("    const Index low = 0, high = {};\n", keys);
+  if (bounds.has_begins()) {
+    seen = fmt::format("    int low = (int){}, high = 0;\n", keys) + over_rows(s, "low", "begins", false) +
+           over_rows(s, "high", "ends", true) +
+           fmt::format("    low = low / {0} * {0}, high = high < low ? low : high;\n", s.keys);
+  } else if (!bounds.all.empty()) {
+    seen = "    const int low = 0;\n    int high = 0;\n" + over_rows(s, "high", "ends", true);
+  }
+  return seen + fmt::format(
+                    "    const Index length = (high - low + {most}) / ({P} * {T}) * {T}, first = low + part * length;\n"
+                    "    const Index last = first + length < high ? first + length : high;\n",
+                    fmt::arg("P", parts_of(s)), fmt::arg("most", parts_of(s) * s.keys - 1), fmt::arg("T", s.keys));
+}
+
+std::string attention_row_range(const KeyBounds& bounds, const std::string& r) {
+  if (bounds.all.empty()) return "const Index begin = 0, end = last;";
+  return fmt::format("const Index begin = {1}, end = ends[{0}] < last ? ends[{0}] : last;", r,
+                     bounds.has_begins() ? fmt::format("begins[{}]", r) : "0");
 }
 
 Expr attention_blocks(const AttentionForm& form, const CudaAttentionSchedule& s) {
@@ -89,24 +147,6 @@ Expr attention_blocks(const AttentionForm& form, const CudaAttentionSchedule& s)
 
 int64_t part_floats(const AttentionForm& form, const CudaAttentionSchedule& s) {
   return s.rows * (features_of(form) + 2);
-}
-
-std::string attention_tiles_head(const AttentionForm& form, const CudaAttentionSchedule& s, const std::string& before) {
-  const std::string excluded = excluded_condition(form);
-  const auto skip = [&](const std::string& variable) {
-    if (excluded == "0") return std::string();
-    return fmt::format(
-        "      while ({v} < last) {{\n"
-        "        const Index k0 = {v}, k1 = {v} + {T} < last ? {v} + {T} : last;\n"
-        "        if (!({condition})) break;\n        {v} += {T};\n      }}\n",
-        fmt::arg("v", variable), fmt::arg("T", s.keys), fmt::arg("condition", excluded));
-  };
-  return fmt::format(
-      "    Index start = first;\n{}{}"
-      "    for (Index k0 = start, next; k0 < last; k0 = next) {{\n"
-      "      const Index k1 = k0 + {} < last ? k0 + {} : last, count = k1 - k0;\n"
-      "      next = k0 + {};\n{}",
-      skip("start"), before, s.keys, s.keys, s.keys, skip("next"));
 }
 
 Expected<std::string> print_cuda_combine(const Graph& body, const AttentionForm& form, const std::string& name,

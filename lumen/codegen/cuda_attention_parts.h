@@ -6,18 +6,21 @@
 #include <string>
 #include <vector>
 
+#include "lumen/codegen/attention_bounds.h"
 #include "lumen/codegen/attention_form.h"
 #include "lumen/codegen/cuda_attention.h"
 
 namespace lumen {
 
-// The statements that make a score of the product `x`, and a weight of both when the maximum of the row is `used`.
+// The statements that make a score of the product `x`, of a key inside the bounds of its row, and a weight of both when
+// the maximum of the row is `used`.
 struct CudaWeigh {
   std::string score_text, score;    // a name
   std::string weight_text, weight;  // over `y` (the score) and `used`, and `x` if that is set:
   bool needs_product = false;
 };
-Expected<CudaWeigh> print_cuda_weigh(const AttentionForm& form, int indent, std::vector<std::string>& faults);
+Expected<CudaWeigh> print_cuda_weigh(const AttentionForm& form, const KeyBounds& bounds, int indent,
+                                     std::vector<std::string>& faults);
 
 // The statements that store the outputs of an element, of `sum`, `top` and `total` of its row.
 Expected<std::string> print_cuda_row_store(const Graph& body, const AttentionForm& form, int indent,
@@ -26,9 +29,14 @@ Expected<std::string> print_cuda_row_store(const Graph& body, const AttentionFor
 // The type of coordinates.
 std::string attention_index_type(const Graph& body, const AttentionForm& form);
 
-// Blocks are (batch, rows, part): `i0`, `tile`, `m0`, `m1`, `part` of `row`, and the keys `first` … `last` of the part.
-// The last rows come first: where keys are excluded, they have the most to do.
-std::string attention_place(const AttentionForm& form, const CudaAttentionSchedule& schedule);
+// Blocks are (batch, rows, part): `i0`, `tile`, `m0`, `m1` and `part` of `row`. Where there are bounds, those of row
+// m0 + r are left in `ends[r]` and, where there are such, `begins[r]`, which are ints in shared memory.
+// The last rows come first: where keys are left out, they have the most to do.
+Expected<std::string> attention_place(const AttentionForm& form, const KeyBounds& bounds,
+                                      const CudaAttentionSchedule& schedule, std::vector<std::string>& faults);
+// The keys `first` … `last` of the part; those that no row of the block sees are in none. The block has waited for its
+// bounds; `lane` is the thread's in its warp.
+std::string attention_range(const AttentionForm& form, const KeyBounds& bounds, const CudaAttentionSchedule& schedule);
 Expr attention_blocks(const AttentionForm& form, const CudaAttentionSchedule& schedule);
 
 // The floats that a part leaves: maxima and totals of its rows, then their sums.
@@ -37,9 +45,7 @@ int64_t part_floats(const AttentionForm& form, const CudaAttentionSchedule& sche
 Expected<std::string> print_cuda_combine(const Graph& body, const AttentionForm& form, const std::string& name,
                                          const CudaAttentionSchedule& schedule, std::vector<std::string>& faults);
 
-// The loop over tiles of keys that are not excluded: `k0` and `next`, `k1`, `count` in it. `before` stands before it,
-// where `start` is the first of them.
-std::string attention_tiles_head(const AttentionForm& form, const CudaAttentionSchedule& schedule,
-                                 const std::string& before);
+// `begin` and `end`: the keys that row m0 + r sees of this part.
+std::string attention_row_range(const KeyBounds& bounds, const std::string& r);
 
 }  // namespace lumen

@@ -65,7 +65,9 @@ Expected<std::vector<CudaAttentionSchedule>> cuda_attention_schedules(const Grap
   const bool few = bounds(form.rows() * form.sharers).hi <= kFewRows;
   if (few) add_decode(form, target, all);
   if (flash_dtype(form)) {
-    for (const auto& [rows, keys, threads] : {std::array{64, 64, 128}, {128, 64, 128}, {128, 64, 256}, {64, 32, 128}}) {
+    // 16 rows to a warp; then 32, which read keys and values from shared memory half as often.
+    for (const auto& [rows, keys, threads] :
+         {std::array{128, 64, 256}, {64, 64, 128}, {128, 128, 256}, {128, 64, 128}, {64, 32, 128}}) {
       all.push_back({Method::flash, rows, keys, 0, threads});
     }
   }

@@ -20,9 +20,9 @@ bool widens_exactly(DType from, DType to) {
   return false;
 }
 
-// The coordinates in what a Gather reads; nothing when its index is not the same for all of a batch.
+// The coordinates in what a Gather reads; nothing when its index depends on other roles than `by`.
 std::optional<std::vector<Expr>> through_gather(const Graph& graph, NodeId id, std::span<const Expr> at,
-                                                ElementWriter& writer) {
+                                                ElementWriter& writer, const std::vector<Role>& by) {
   const Node& node = graph[id];
   const auto axis = static_cast<size_t>(node.as<hlir::Gather>().axis);
   const Shape source = graph[node.operands[0]].type.shape;
@@ -30,7 +30,9 @@ std::optional<std::vector<Expr>> through_gather(const Graph& graph, NodeId id, s
   const std::span<const Expr> chosen = at.subspan(axis, rank);
   for (const Expr& e : chosen) {
     for (const Expr& v : variables(e)) {
-      if (v.kind() == ExprKind::index && v.index_number() != static_cast<int>(Role::batch)) return std::nullopt;
+      if (v.kind() != ExprKind::index) continue;
+      const auto is_own = [&](Role role) { return v.index_number() == static_cast<int>(role); };
+      if (std::ranges::none_of(by, is_own)) return std::nullopt;
     }
   }
   const std::string found = writer.value(node.operands[1], chosen);
@@ -45,7 +47,7 @@ std::optional<std::vector<Expr>> through_gather(const Graph& graph, NodeId id, s
 }  // namespace
 
 std::optional<StoredFactor> stored_factor(const ContractRoles& roles, const Graph& graph, NodeId factor,
-                                          ElementWriter* gathers) {
+                                          ElementWriter* gathers, const std::vector<Role>& by) {
   const ElementWriter writer(graph, 0);
   std::vector<Expr> at = roles.at;
   bool is_flat = false;  // `flat` is the place, not `at`
@@ -63,7 +65,7 @@ std::optional<StoredFactor> stored_factor(const ContractRoles& roles, const Grap
     } else if (node.is<hlir::Gather>() && gathers != nullptr) {
       if (is_flat) at = unflatten(flat, writer.rename(node.type.shape));
       is_flat = false;
-      const std::optional<std::vector<Expr>> inside = through_gather(graph, id, at, *gathers);
+      const std::optional<std::vector<Expr>> inside = through_gather(graph, id, at, *gathers, by);
       if (!inside) return std::nullopt;
       at = *inside;
     } else if (!node.is<hlir::Cast>() || !widens_exactly(graph[source].type.dtype, node.type.dtype)) {

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "lumen/codegen/contract_roles.h"
 #include "lumen/codegen/element.h"
@@ -15,10 +16,12 @@ struct StoredFactor {
   Expr index;     // flat, over i0, …, i3 and n0, n1, …
 };
 
-// Nothing when an element is computed, guarded, or changed by a Cast. Where `gathers` is given, the input may be one of
-// several that an index chooses for a whole batch (experts): the writer gets the statements that find it, over i0.
+// Nothing when an element is computed, guarded, or changed by a Cast. Where `gathers` is given, an index may choose the
+// input's part for the coordinates of the roles `by`, of a whole batch (experts) or of a line too (pages of a cache):
+// the writer gets the statements that find it, over these.
 std::optional<StoredFactor> stored_factor(const ContractRoles& roles, const Graph& graph, NodeId factor,
-                                          ElementWriter* gathers = nullptr);
+                                          ElementWriter* gathers = nullptr,
+                                          const std::vector<Role>& by = {Role::batch});
 
 // How many elements 16 bytes along the axis of a role hold, when they can be read together everywhere; 0 otherwise.
 int64_t elements_at_once(const ContractRoles& roles, const StoredFactor& stored, Role along);

@@ -145,11 +145,44 @@ class FramePrinter {
 
 }  // namespace
 
+namespace {
+
+// A thread keeps to its place along the axis that neighbours are on, where there are threads enough.
+std::string print_repeating(const ContractRoles& roles, const CudaFill& fill, const std::string& text,
+                            const std::string& value) {
+  const int64_t size = fill.lanes * fill.depth, along = fill.along_summed ? fill.depth : fill.lanes;
+  const std::string place =
+      fill.threads % along == 0
+          ? fmt::format("near = threadIdx.x % {0}, far = threadIdx.x / {0} + u * {1}", along, fill.threads / along)
+          : fmt::format("near = (threadIdx.x + u * {1}) % {0}, far = (threadIdx.x + u * {1}) / {0}", along,
+                        fill.threads);
+  return fmt::format(
+      "      LUMEN_UNROLL_BY({U}) for (uint32_t u = 0; u < {turns}; ++u) {{\n"
+      "        const uint32_t {place};\n{rest}"
+      "        const Index l = (Index){l}, k = (Index){k}, lane_at = {first} + l;\n"
+      "        const Index {i} = lane_at < {extent} ? lane_at : {extent} - 1;\n"
+      "        {T} value = 0;\n{open}        const Index i3 = kk + k;\n{text}        value = {convert}({v});\n{close}"
+      "        {cell} = value;\n      }}\n",
+      fmt::arg("U", 8), fmt::arg("turns", (size + fill.threads - 1) / fill.threads), fmt::arg("place", place),
+      fmt::arg("rest", size % fill.threads == 0 ? ""
+                                                : fmt::format("        if (far >= {}) break;\n",
+                                                              fill.along_summed ? fill.lanes : fill.depth)),
+      fmt::arg("l", fill.along_summed ? "far" : "near"), fmt::arg("k", fill.along_summed ? "near" : "far"),
+      fmt::arg("first", fill.first), fmt::arg("i", fill.lane == Role::row ? "i1" : "i2"),
+      fmt::arg("extent", plain_number(roles.extent(fill.lane))), fmt::arg("T", fill.type),
+      fmt::arg("open", roles.extent(Role::summed) == Expr(fill.depth) ? "        {\n" : "        if (kk + k < k1) {\n"),
+      fmt::arg("close", "        }\n"), fmt::arg("text", text), fmt::arg("convert", fill.convert), fmt::arg("v", value),
+      fmt::arg("cell", fill.cell));
+}
+
+}  // namespace
+
 Expected<std::string> print_fill(const ContractRoles& roles, const CudaFill& fill, std::vector<std::string>& faults) {
   ElementWriter writer(*fill.graph, 10, faults);
   const std::string value = writer.value(fill.factor, roles.at);
   if (!writer.problem().empty()) return error(writer.problem());
   faults = writer.faults();
+  if (fill.repeats) return print_repeating(roles, fill, writer.text(), value);
   return fmt::format(
       "      for (uint32_t e = threadIdx.x; e < {size}; e += {threads}) {{\n"
       "        const Index l = (Index)(e {lane}), k = (Index)(e {along}), {i} = {first} + l, i3 = kk + k;\n"

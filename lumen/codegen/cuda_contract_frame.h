@@ -40,6 +40,9 @@ struct CudaFill {
   std::string type, convert;
   int64_t lanes = 0, depth = 0, threads = 0;
   bool along_summed = false;  // neighbouring threads take neighbouring summed coordinates
+  // Lanes behind the last are the last one again, so that nothing but the depth is asked, and several elements of a
+  // thread are under way at a time.
+  bool repeats = false;
 };
 Expected<std::string> print_fill(const ContractRoles& roles, const CudaFill& fill, std::vector<std::string>& faults);
 

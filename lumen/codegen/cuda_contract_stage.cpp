@@ -18,13 +18,14 @@ constexpr int64_t kPiece = 8;  // elements of 16 bytes
 
 CudaStage::CudaStage(const ContractRoles& roles, NodeId factor, Role lane, DType dtype, int64_t lanes, int64_t depth)
     : roles_(roles), factor_(factor), lane_(lane), dtype_(dtype), lanes_(lanes), depth_(depth) {
-  const std::optional<StoredFactor> stored = stored_factor(roles, *roles.graph, factor);
-  if (!stored || stored->dtype != dtype) return;
-  if (elements_at_once(roles, *stored, Role::summed) == kPiece) {
-    way_ = Way::along_summed;
-  } else if (elements_at_once(roles, *stored, lane) == kPiece) {
-    way_ = Way::along_lanes;
+  for (const Way way : {Way::along_summed, Way::along_lanes}) {
+    way_ = way;
+    ElementWriter probe(*roles.graph, 0);
+    const std::optional<StoredFactor> stored = stored_factor(roles, *roles.graph, factor, &probe, lines());
+    const Role along = way == Way::along_summed ? Role::summed : lane;
+    if (stored && stored->dtype == dtype && elements_at_once(roles, *stored, along) == kPiece) return;
   }
+  way_ = Way::elements;
 }
 
 std::string CudaStage::place(const std::string& line, const std::string& piece) const {
@@ -34,26 +35,42 @@ std::string CudaStage::place(const std::string& line, const std::string& piece) 
   return fmt::format("(({}) * {} + (({}) ^ ({})) * 8)", line, count * kPiece, piece, turn);
 }
 
-std::string CudaStage::copy(const std::string& to, const std::string& first, int64_t threads) const {
-  const StoredFactor stored = *stored_factor(roles_, *roles_.graph, factor_);
+// What is not there is read as nothing, from where the first element is: no branches, so that what is the same for all
+// tiles is found once. All addresses are known before the first copy, as an index that chooses takes its time.
+Expected<std::string> CudaStage::copy(const std::string& to, const std::string& first, int64_t threads,
+                                      std::vector<std::string>& faults) const {
+  ElementWriter gathers(*roles_.graph, 8, faults);
+  const StoredFactor stored = *stored_factor(roles_, *roles_.graph, factor_, &gathers, lines());
+  faults = gathers.faults();
   const bool summed = way_ == Way::along_summed;
-  const std::string i = lane_ == Role::row ? "i1" : "i2";
+  const int64_t size = elements() / kPiece, turns = (size + threads - 1) / threads;
+  // Where all lines have as many threads, the piece of a thread is always the same.
+  const std::string e =
+      threads % pieces() == 0
+          ? fmt::format("const uint32_t line = threadIdx.x / {0} + u * {1}, piece = threadIdx.x % {0};", pieces(),
+                        threads / pieces())
+          : fmt::format("const uint32_t e = threadIdx.x + u * {1}, line = e / {0}, piece = e % {0};", pieces(),
+                        threads);
+  const std::string rest = size % threads == 0 ? "" : fmt::format("        if (line >= {}) break;\n", size / pieces());
   return fmt::format(
-      "      LUMEN_UNROLL for (int e = threadIdx.x; e < {size}; e += {threads}) {{\n"
-      "        const int line = e / {pieces}, piece = e % {pieces};\n"
-      "        const Index {i} = {first} + {lane}, i3 = kk + {k};\n"
-      "        const bool there = {i} < {extent} && i3 < k1;\n"
-      "        lumen_copy_async({to} + {place}, there ? a{input} + {index} : a{input}, there ? 16 : 0);\n      }}\n",
-      fmt::arg("size", elements() / kPiece), fmt::arg("threads", threads), fmt::arg("pieces", pieces()),
-      fmt::arg("i", i), fmt::arg("first", first), fmt::arg("lane", summed ? "line" : "piece * 8"),
-      fmt::arg("k", summed ? "piece * 8" : "line"), fmt::arg("extent", plain_number(roles_.extent(lane_))),
-      fmt::arg("to", to), fmt::arg("place", place("line", "piece")), fmt::arg("input", stored.input),
-      fmt::arg("index", plain_number(stored.index)));
+      "      {{\n      const uint16_t* sources[{turns}];\n      int bytes[{turns}];\n"
+      "      LUMEN_UNROLL for (uint32_t u = 0; u < {turns}; ++u) {{\n        {e}\n{rest}"
+      "        const Index lane_at = {first} + (Index)({lane}), summed_at = kk + (Index)({k});\n"
+      "        const bool is_lane = lane_at < {extent}, is_summed = summed_at < k1;\n"
+      "        const Index {i} = is_lane ? lane_at : 0, i3 = is_summed ? summed_at : 0;\n{gathers}"
+      "        sources[u] = a{input} + {index}, bytes[u] = is_lane && is_summed ? 16 : 0;\n      }}\n"
+      "      LUMEN_UNROLL for (uint32_t u = 0; u < {turns}; ++u) {{\n        {e}\n{rest}"
+      "        lumen_copy_async({to} + {place}, sources[u], bytes[u]);\n      }}\n      }}\n",
+      fmt::arg("turns", turns), fmt::arg("e", e), fmt::arg("rest", rest), fmt::arg("first", first),
+      fmt::arg("lane", summed ? "line" : "piece * 8"), fmt::arg("k", summed ? "piece * 8" : "line"),
+      fmt::arg("extent", plain_number(roles_.extent(lane_))), fmt::arg("i", lane_ == Role::row ? "i1" : "i2"),
+      fmt::arg("gathers", gathers.text()), fmt::arg("to", to), fmt::arg("place", place("line", "piece")),
+      fmt::arg("input", stored.input), fmt::arg("index", plain_number(stored.index)));
 }
 
 Expected<std::string> CudaStage::fill(const std::string& to, const std::string& first, int64_t threads,
-                                      std::vector<std::string>& faults) const {
-  if (way_ != Way::elements) return copy(to, first, threads);
+                                      std::vector<std::string>& faults, bool is_behind_anything) const {
+  if (way_ != Way::elements) return copy(to, first, threads, faults);
   const HeldFactor held = held_factor(roles_, factor_, lane_, true);
   CudaFill fill;
   fill.graph = held.graph.get();
@@ -67,33 +84,33 @@ Expected<std::string> CudaStage::fill(const std::string& to, const std::string& 
   fill.depth = depth_;
   fill.threads = threads;
   fill.along_summed = held.along_summed;
+  fill.repeats = is_behind_anything;
   return print_fill(roles_, fill, faults);
 }
 
+// Which of a line's pieces are exchanged depends on `within` alone: what is multiplied next is a constant further.
 std::string CudaStage::load(const std::string& to, const std::string& from, const std::string& line,
-                            const std::string& piece) const {
-  return fmt::format("lumen_load_{}matrices({}, {} + {});", way_ == Way::along_lanes ? "turned_" : "", to, from,
-                     place(line, piece));
+                            const std::string& within, const std::string& piece) const {
+  return fmt::format("lumen_load_{}matrices({}, {} + {} + ({}) * {});", way_ == Way::along_lanes ? "turned_" : "", to,
+                     from, place(within, piece), line, pieces() * kPiece);
 }
 
 // Of the four matrices, the second is eight lanes further, the third eight summed coordinates.
 std::string CudaStage::load_left(const std::string& to, const std::string& from, const std::string& lane,
                                  const std::string& k) const {
-  const std::string eighth = "(threadIdx.x % 8)", odd = "(threadIdx.x / 8 % 2)", high = "(threadIdx.x / 16 % 2)";
-  if (way_ == Way::along_lanes) {
-    return load(to, from, fmt::format("{} + {} + {} * 8", k, eighth, high), fmt::format("({}) / 8 + {}", lane, odd));
-  }
-  return load(to, from, fmt::format("{} + {} + {} * 8", lane, eighth, odd), fmt::format("({}) / 8 + {}", k, high));
+  const std::string odd = "(threadIdx.x / 8 % 2)", high = "(threadIdx.x / 16 % 2)";
+  const std::string lower = "threadIdx.x % 8 + threadIdx.x / 16 % 2 * 8", upper = "threadIdx.x % 16";
+  if (way_ == Way::along_lanes) return load(to, from, k, lower, fmt::format("({}) / 8 + {}", lane, odd));
+  return load(to, from, lane, upper, fmt::format("({}) / 8 + {}", k, high));
 }
 
 // The other way round.
 std::string CudaStage::load_right(const std::string& to, const std::string& from, const std::string& lane,
                                   const std::string& k) const {
-  const std::string eighth = "(threadIdx.x % 8)", odd = "(threadIdx.x / 8 % 2)", high = "(threadIdx.x / 16 % 2)";
-  if (way_ == Way::along_lanes) {
-    return load(to, from, fmt::format("{} + {} + {} * 8", k, eighth, odd), fmt::format("({}) / 8 + {}", lane, high));
-  }
-  return load(to, from, fmt::format("{} + {} + {} * 8", lane, eighth, high), fmt::format("({}) / 8 + {}", k, odd));
+  const std::string odd = "(threadIdx.x / 8 % 2)", high = "(threadIdx.x / 16 % 2)";
+  const std::string lower = "threadIdx.x % 8 + threadIdx.x / 16 % 2 * 8", upper = "threadIdx.x % 16";
+  if (way_ == Way::along_lanes) return load(to, from, k, upper, fmt::format("({}) / 8 + {}", lane, high));
+  return load(to, from, lane, lower, fmt::format("({}) / 8 + {}", k, odd));
 }
 
 }  // namespace lumen

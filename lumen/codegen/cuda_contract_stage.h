@@ -16,11 +16,11 @@ class CudaStage {
 
   int64_t elements() const { return lanes_ * depth_; }
   // Statements that fill the tile at `to` from the summed coordinate `kk` on; `first` is its first lane. Copies are
-  // under way after them, where the factor lies right.
+  // under way after them, where the factor lies right. Lanes behind the last are 0; or anything, if it does not matter.
   Expected<std::string> fill(const std::string& to, const std::string& first, int64_t threads,
-                             std::vector<std::string>& faults) const;
-  // Fragments of 16 lanes from `lane` on by 16 summed coordinates from `k` on, of the tile at `from`, into four words:
-  // as the left operand has them, or as two right operands have them.
+                             std::vector<std::string>& faults, bool is_behind_anything = false) const;
+  // Fragments of 16 lanes from `lane` on by 16 summed coordinates from `k` on, both multiples of 16, of the tile at
+  // `from`, into four words: as the left operand has them, or as two right operands have them.
   std::string load_left(const std::string& to, const std::string& from, const std::string& lane,
                         const std::string& k) const;
   std::string load_right(const std::string& to, const std::string& from, const std::string& lane,
@@ -31,9 +31,13 @@ class CudaStage {
   // The place of piece `piece` of line `line`, in elements.
   std::string place(const std::string& line, const std::string& piece) const;
   int64_t pieces() const { return (way_ == Way::along_lanes ? lanes_ : depth_) / 8; }  // of a line
-  std::string load(const std::string& to, const std::string& from, const std::string& line,
+  // Of the matrices from line `line` on, a multiple of 16, that of this thread: `within` lines further.
+  std::string load(const std::string& to, const std::string& from, const std::string& line, const std::string& within,
                    const std::string& piece) const;
-  std::string copy(const std::string& to, const std::string& first, int64_t threads) const;
+  Expected<std::string> copy(const std::string& to, const std::string& first, int64_t threads,
+                             std::vector<std::string>& faults) const;
+  // The roles whose coordinates an index may choose the input's part by: pieces are not taken apart.
+  std::vector<Role> lines() const { return {Role::batch, way_ == Way::along_summed ? lane_ : Role::summed}; }
 
   const ContractRoles& roles_;
   NodeId factor_;

@@ -66,6 +66,11 @@ LUMEN_FN void lumen_write(T* to, const T* x) {
   LUMEN_UNROLL for (int k = 0; k < (wide > 0 ? 0 : count); ++k) to[k] = x[k];
 }
 
+// The nearest number of at most 41 bits.
+LUMEN_FN int64_t lumen_near_i64(int64_t x) {
+  return lumen_max_i64(lumen_min_i64(x, (int64_t)1 << 40), -((int64_t)1 << 40));
+}
+
 // 2^x for x <= 0, to 22 bits; 0 below the normal range.
 LUMEN_FN float lumen_weight_exp2(float x) {
 #ifdef LUMEN_EMULATED

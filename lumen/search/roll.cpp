@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 #include "lumen/backend/program.h"
 #include "lumen/base/hash.h"
+#include "lumen/codegen/element_ops.h"
 #include "lumen/hlir/binary.h"
 #include "lumen/hlir/reduce.h"
 #include "lumen/search/group.h"
@@ -29,7 +31,7 @@ struct Run {
 
 class Roller {
  public:
-  explicit Roller(const Graph& graph) : reads_(graph), graph_(graph) {
+  explicit Roller(const Graph& graph) : reads_(graph), graph_(graph), dims_(typical_dims(graph)) {
     std::vector<uint64_t> hashes(graph.size());
     for (const NodeId id : reads_.order()) {
       hashes[at(id)] = hash(id, hashes);
@@ -79,9 +81,8 @@ class Roller {
     for (size_t k = 0; k < ops_.size(); ++k) {
       for (const NodeId source : reads_.sources_of(ops_[k])) readers_[place[at(source)]].push_back(k);
     }
-    const DimValues dims = typical_dims(graph_);
     for (const NodeId id : ops_) {
-      const Expected<int64_t> bytes = graph_[id].type.bytes(dims);
+      const Expected<int64_t> bytes = graph_[id].type.bytes(dims_);
       bytes_.push_back(bytes.ok() ? static_cast<double>(*bytes) : 0);
     }
   }
@@ -92,7 +93,7 @@ class Roller {
     std::vector<size_t> part(graph_.size());
     for (const Group& group : groups) {
       for (const NodeId id : group) part[at(id)] = parts.size();
-      parts.push_back(reads_.with_free(group));
+      parts.push_back(reads_.with_free(with_masks(group)));
     }
     for (const Output& output : graph_.outputs()) {
       if (reads_.computes(output.value) || graph_[output.value].is<Input>()) continue;
@@ -104,6 +105,38 @@ class Roller {
       }
     }
     return parts;
+  }
+
+  // The group and the masks it reads: compared again from what they compare, which is smaller by far, they need not be
+  // read, and a kernel sees by which bounds they leave elements out.
+  Group with_masks(const Group& group) const {
+    std::set<NodeId> all(group.begin(), group.end());
+    for (const NodeId id : group) {
+      for (const NodeId source : reads_.sources_of(id)) {
+        Group ops;
+        const bool is_mask = graph_[source].type.dtype == bool_ && !all.contains(source);
+        if (is_mask && compares(source, elements(source) / kSmaller, ops)) all.insert(ops.begin(), ops.end());
+      }
+    }
+    return {all.begin(), all.end()};
+  }
+  static constexpr double kSmaller = 16;
+
+  // Whether a value is made of integers element by element, of values of at most so many elements; `ops` gets by what.
+  bool compares(NodeId id, double small, Group& ops) const {
+    const Node& node = graph_[id];
+    if (elements(id) <= small || node.op->family == OpFamily::leaf) return !node.is<Input>() || elements(id) <= small;
+    if (reads_.computes(id)) {
+      if (!is_element_op(node) || is_float(node.type.dtype) || ops.size() >= kMostOfMask) return false;
+      ops.push_back(id);
+    }
+    return std::ranges::all_of(node.operands, [&](NodeId operand) { return compares(operand, small, ops); });
+  }
+  static constexpr size_t kMostOfMask = 16;
+
+  double elements(NodeId id) const {
+    const Expected<int64_t> count = evaluate(graph_[id].type.shape.numel(), dims_);
+    return count.ok() ? static_cast<double>(*count) : 0;
   }
 
   // Cuts what repeats most within [begin, end), then what is before, after and inside of it.
@@ -198,6 +231,7 @@ class Roller {
 
   Reads reads_;
   const Graph& graph_;
+  DimValues dims_;
   std::vector<NodeId> ops_;  // what computes, in order
   std::vector<uint64_t> labels_;
   std::vector<std::vector<size_t>> readers_;  // by op: ops

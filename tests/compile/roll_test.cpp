@@ -55,6 +55,29 @@ Count count(const Graph& graph) {
   return {parts.size(), texts.size()};
 }
 
+// What all layers are masked by is compared in each of them, of positions.
+TEST(Roll, gives_masks_to_every_part) {
+  auto graph = std::make_shared<Graph>();
+  const Expr rows = graph->dim("rows", 1, 64);
+  Tensor x = matmul(graph->input("x", {rows, kWidth}), weight(*graph, "first", {kWidth, kWidth}));
+  const Tensor at = unsqueeze(graph->input("positions", {rows}, i64), 1);
+  const Tensor visible = le(iota(*graph, {1, kWidth}, Expr::index(1, kWidth), i64), at);
+  const Tensor given = graph->input("given", {rows, kWidth}, bool_);
+  for (int k = 0; k < 6; ++k) {
+    x = where(given, where(visible, layer(*graph, x, fmt::format("layers.{}", k), false), 0.5), 0.25);
+  }
+  transpose(norm(*graph, x, "last")).output("y");
+  size_t with_positions = 0, with_masks = 0;
+  const std::vector<Carved> parts = search::roll(*graph).value();
+  for (const Carved& part : parts) {
+    const std::string text = print(*part.body);
+    with_positions += text.find(":dtype i64 :shape [rows]") != std::string::npos;
+    with_masks += text.find(":dtype bool :shape [rows,16]") != std::string::npos;
+  }
+  EXPECT_GE(with_positions, 6u);
+  EXPECT_EQ(with_masks, with_positions);  // one is an input of the graph and stays one, the other is none
+}
+
 TEST(Roll, leaves_alone_what_does_not_repeat) {
   EXPECT_EQ(count(*model(1, 1)).parts, 0u);
   EXPECT_EQ(count(*model(2, 1)).parts, 0u);
