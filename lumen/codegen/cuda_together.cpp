@@ -12,8 +12,24 @@ namespace lumen {
 namespace {
 
 // Kernels that take a few microseconds where there are few rows. The large ones keep their registers to themselves.
-constexpr std::string_view kSmall[] = {"map", "fold", "gpu-dot", "gpu-sweep", "gpu-scatter"};
-constexpr std::string_view kHead = "LUMEN_KERNEL(";
+constexpr std::string_view kSmall[] = {"map", "fold", "gpu-dot", "gpu-blocks", "gpu-sweep", "gpu-scatter"};
+
+// The place of a step's function in a text: LUMEN_KERNEL(name, threads, counts) {…}, or LUMEN_KERNEL_2 for as many
+// blocks of a multiprocessor.
+struct Function {
+  int blocks = 1;
+  std::string counts;  // of inputs, outputs and dims
+  std::string body;
+};
+Function function_of(const std::string& text, const std::string& name) {
+  const size_t open = text.find(fmt::format("({}, ", name));
+  CHECK(open != std::string::npos && open > 1, "a text without the function of its step");
+  const size_t counts = text.find(", ", open + name.size() + 3) + 2, close = text.find(')', counts);
+  const size_t end = text.find("\n}\n", close) + 3;
+  const bool has_blocks = text[open - 2] == '_';
+  return {has_blocks ? text[open - 1] - '0' : 1, text.substr(counts, close - counts),
+          text.substr(close + 1, end - close - 1)};
+}
 
 }  // namespace
 
@@ -41,16 +57,13 @@ JointStep joint_step(std::span<const KernelStep* const> parts) {
 std::string print_joint(std::span<const KernelStep* const> parts, std::span<const std::string* const> texts) {
   const JointStep joint = joint_step(parts);
   std::string functions, members, choices;
+  int blocks = 1;
   for (size_t k = 0; k < parts.size(); ++k) {
-    const std::string& text = *texts[k];
-    const std::string head = fmt::format("{}{}, ", kHead, parts[k]->name);
-    const size_t begin = text.find(head), end = text.find("\n}\n", begin);
-    CHECK(begin != std::string::npos && end != std::string::npos, "a text without the function of its step");
-    const size_t counts = text.find(", ", begin + head.size()) + 2, close = text.find(')', counts);
-    const std::string arguments = fmt::format("LumenArgs<{}>", text.substr(counts, close - counts));
-    functions += fmt::format("LUMEN_FN void {}_{}(const {}& args, LumenBlocks blockIdx, LumenBlocks gridDim)",
-                             joint.name, k, arguments) +
-                 text.substr(close + 1, end + 3 - close - 1);
+    const Function function = function_of(*texts[k], parts[k]->name);
+    blocks = k == 0 ? function.blocks : std::min(blocks, function.blocks);
+    const std::string arguments = fmt::format("LumenArgs<{}>", function.counts);
+    functions += fmt::format("LUMEN_FN void {}_{}(const {}& args, LumenBlocks blockIdx, LumenBlocks gridDim){}",
+                             joint.name, k, arguments, function.body);
     members += fmt::format("  {} part{};\n", arguments, k);
     choices += fmt::format(
         "  {0}if (block < args.ends[{1}]) {{\n"
@@ -60,9 +73,9 @@ std::string print_joint(std::span<const KernelStep* const> parts, std::span<cons
   }
   return functions + fmt::format(
                          "struct {0}_args {{\n  int64_t ends[{1}];\n{2}}};\n"
-                         "extern \"C\" __global__ void __launch_bounds__({3}, 1) {0}(const __grid_constant__ {0}_args "
+                         "extern \"C\" __global__ void __launch_bounds__({3}, {5}) {0}(const __grid_constant__ {0}_args "
                          "args) {{\n  const int64_t block = blockIdx.x;\n{4}\n}}\n",
-                         joint.name, parts.size(), members, joint.threads, choices);
+                         joint.name, parts.size(), members, joint.threads, choices, blocks);
 }
 
 }  // namespace lumen
