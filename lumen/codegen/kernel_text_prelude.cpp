@@ -193,7 +193,7 @@ LUMEN_FN uint64_t lumen_to_u64(double x, double end, uint64_t most) {
 )C";
 
 // Partial results of a row: in C one per lane, `lanes` a power of two; on a GPU one per thread, and all threads get
-// what they combine to.
+// what they combine to, and see what others have written before.
 const char* const kFoldLanes = R"C(
 LUMEN_FN {T} lumen_lanes_{F}_{S}({T}* x, int lanes) {{
   LUMEN_UNROLLED for (int half = lanes / 2; half > 0; half /= 2) {{
@@ -235,6 +235,10 @@ const char* const kFoldCuda = R"C(
 LUMEN_FN {T} lumen_block_{F}_{S}({T} x) {{
   __shared__ {T} partial[32];
   for (int step = 16; step > 0; step /= 2) x = lumen_{F}_{S}(x, ({T})__shfl_xor_sync(0xffffffffu, x, step));
+  if (blockDim.x == 32) {{
+    __syncwarp();
+    return x;
+  }}
   __syncthreads();
   if (threadIdx.x % 32 == 0) partial[threadIdx.x / 32] = x;
   __syncthreads();
