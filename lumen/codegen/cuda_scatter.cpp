@@ -12,8 +12,9 @@ namespace lumen {
 
 namespace {
 
-constexpr int64_t kMostSlices = 16384;  // each looks at all indices after its own
-constexpr int64_t kFewSlices = 32;      // of which every thread looks at all: no block waits for its threads
+constexpr int64_t kMostSlices = UINT32_MAX - 1;
+constexpr int64_t kManySlices = 2048;  // up to there, each looks at all indices after its own
+constexpr int64_t kFewSlices = 32;     // of which every thread looks at all: no block waits for its threads
 
 class CudaScatterPrinter {
  public:
@@ -33,6 +34,7 @@ class CudaScatterPrinter {
     KernelText kernel;
     kernel.in_place = in_place_;
     LUMEN_TRY(copy_step(name + "_copy", kernel));
+    if (has_owners()) LUMEN_TRY(owner_steps(name, kernel));
     LUMEN_TRY(slice_step(name, kernel));
     return kernel;
   }
@@ -58,8 +60,40 @@ class CudaScatterPrinter {
     return {};
   }
 
+  // Of many slices: in scratch, the last one that each place of the axis gets, counted from 1.
+  bool has_owners() const { return bounds(slices()).hi > kManySlices; }
+  std::string owners() const {
+    return fmt::format("  uint32_t* LUMEN_RESTRICT const owners = (uint32_t*)LUMEN_OUT({});\n", body_.outputs().size());
+  }
+  Expected<void> owner_steps(const std::string& name, KernelText& kernel) const {
+    const Node& node = body_[scatter_];
+    ElementWriter writer(body_, 4);
+    const std::string found =
+        writer.value(node.operands[1], unflatten(Expr::index(0, indices_.numel()), indices_));
+    if (!writer.problem().empty()) return error(writer.problem());
+    const std::string length = print_c(shape_[axis_]).text;
+    kernel.text += kernel_head(body_, name + "_none") + owners() +
+                   "  LUMEN_ELEMENT_ROWS(i0) owners[i0] = 0;\n  LUMEN_RETURN;\n}\n";
+    kernel.text += kernel_head(body_, name + "_last") + owners() + "  LUMEN_ELEMENT_ROWS(i0) {\n" + writer.text() +
+                   fmt::format("    if ((uint64_t){0} < (uint64_t)({1})) atomicMax(owners + {0}, (uint32_t)i0 + 1u);\n",
+                               found, length) +
+                   "  }\n  LUMEN_RETURN;\n}\n";
+    for (const auto& [step_name, rows] : {std::pair{name + "_none", shape_[axis_]}, {name + "_last", slices()}}) {
+      KernelStep step{step_name, rows};
+      step.block_rows = kBlockThreads;
+      kernel.steps.push_back(step);
+    }
+    kernel.scratch = shape_[axis_] * 4;
+    return {};
+  }
+
   // `later`: a slice after this one has the same index.
   void look_at_others(ElementWriter& writer, Expr which, Expr other, Expr place) const {
+    if (has_owners()) {
+      writer.line(fmt::format("const uint32_t later = owners[{}] != (uint32_t)({}) + 1u;", print_c(place).text,
+                              print_c(which).text));
+      return;
+    }
     writer.line("uint32_t later = 0;");
     if (other.is_constant()) return;
     const std::string i = print_c(other).text, mine = print_c(which).text, count = print_c(slices()).text;
@@ -110,7 +144,7 @@ class CudaScatterPrinter {
                             writer.index(shape_.flat_index(at({&place, 1}, group)))));
     writer.close();
     if (!writer.problem().empty()) return error(writer.problem());
-    kernel.text += kernel_head(body_, name, threads) + "  LUMEN_ROWS(row) {\n" + row_coordinates(Shape(items), 4) +
+    kernel.text += kernel_head(body_, name, threads) + (has_owners() ? owners() : "") + "  LUMEN_ROWS(row) {\n" + row_coordinates(Shape(items), 4) +
                    writer.text() + "  }\n  LUMEN_RETURN;\n}\n";
     kernel.faults = writer.faults();
     kernel.steps.push_back({name, Shape(items).numel(), 1, threads});
@@ -142,7 +176,7 @@ Expected<KernelText> print_cuda_scatter(const Graph& body, const std::string& na
     return error("blocks of a GPU set whole bytes, each on its own");
   }
   CudaScatterPrinter printer(body, scatter);
-  if (bounds(printer.slices()).hi > kMostSlices) return error("too many slices to compare each with each");
+  if (bounds(printer.slices()).hi > kMostSlices) return error("more slices than 32 bits count");
   return printer.print(name);
 }
 

@@ -221,6 +221,15 @@ TEST(Scatter, sets_wide_slices_by_blocks_of_a_gpu) {
       }
     }
   }
+  for (const int64_t slices : {0, 1, 77, 3000}) {  // of many, the last ones are found first
+    Graph graph;
+    const Expr n = graph.dim("n", 0, 4096);
+    const Tensor x = graph.input("x", {50, 24}, bf16), which = graph.input("which", {n}, i64);
+    apply(hlir::Scatter{0, hlir::ScatterMode::set}, {x, which, graph.input("source", {n, 24}, bf16)}).output("y");
+    cases.add(graph, {{"n", slices}}, 1, fmt::format("{} of many slices", slices));
+    choose_indices(cases.last(), 50, cases.random());
+    ASSERT_EQ(cases.last().kernel.steps.size(), 4U);
+  }
   ASSERT_LE(cases.size(), 40U);
   cases.run_emulated();
 }
