@@ -59,11 +59,33 @@ LUMEN_FN void lumen_write(T* to, const T* x) {
 #ifdef LUMEN_EMULATED
     memcpy((char*)to + 16 * k, words, 16);
 #else
-    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};"
+    asm volatile("st.v4.u32 [%0], {%1, %2, %3, %4};"
                  :: "l"((char*)to + 16 * k), "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3]) : "memory");
 #endif
   }
   LUMEN_UNROLL for (int k = 0; k < (wide > 0 ? 0 : count); ++k) to[k] = x[k];
+}
+
+// The same, read.
+template <int count, class T>
+LUMEN_FN void lumen_read(T* x, const T* from) {
+  constexpr int wide = count * sizeof(T) % 16 == 0 ? count * sizeof(T) / 16 : 0, each = 16 / sizeof(T);
+#ifdef LUMEN_EMULATED
+  if (wide > 0) lumen_emulator::check_aligned(from, 16, __LINE__);
+#endif
+  LUMEN_UNROLL for (int k = 0; k < wide; ++k) {
+    const uint4 v = *(const uint4*)((const char*)from + 16 * k);
+    const uint32_t words[4] = {v.x, v.y, v.z, v.w};
+    LUMEN_UNROLL for (int j = 0; j < each; ++j) {
+      T* const to = x + each * k + j;
+      if constexpr (sizeof(T) < 4) {
+        *to = (T)(words[j * sizeof(T) / 4] >> j * sizeof(T) % 4 * 8);
+      } else {
+        LUMEN_COPY(to, words + j * sizeof(T) / 4, sizeof(T));
+      }
+    }
+  }
+  LUMEN_UNROLL for (int k = 0; k < (wide > 0 ? 0 : count); ++k) x[k] = from[k];
 }
 
 // The nearest number of at most 41 bits.

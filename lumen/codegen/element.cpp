@@ -70,6 +70,39 @@ void ElementWriter::open_loop(const std::string& head, Expr variable, bool may_b
   blocks_.back().variables.push_back(variable);
 }
 
+void ElementWriter::open_group(const std::string& head, Expr variable, bool may_be_empty, Group group) {
+  open_loop(head, variable, may_be_empty);
+  blocks_.back().group = std::move(group);
+}
+
+void ElementWriter::line_before(const std::string& text) {
+  Block& around = blocks_[blocks_.size() - 2];
+  around.text += std::string(static_cast<size_t>(around.indent), ' ') + text + "\n";
+}
+
+std::string ElementWriter::take(std::string_view type, const std::string& array, Expr flat, Expr variable) {
+  const std::string held = fresh_name('x');
+  line_before(fmt::format("LUMEN_TAKE({}, {}, {}, {}, i{}, {}, {});", type, held, group().width, array, kFirstOfGroup,
+                          group().first, print_c(first_of_group(flat, variable)).text));
+  return fmt::format("LUMEN_GOT({}, {}, {}[{}])", held, group().place, array, index(flat));
+}
+
+bool ElementWriter::lies_in_groups(Expr flat, Expr variable, int64_t width) {
+  if (variable.is_constant()) return width == 1;
+  const Expr free = Expr::dim("free", 0, INT32_MAX);
+  const auto at = [&](Expr place) {
+    const std::pair<Expr, Expr> here[] = {{variable, place}};
+    return substitute(flat, here);
+  };
+  return at(free + 1) - at(free) == Expr(1) && at(free * width) % width == Expr(0);
+}
+
+Expr ElementWriter::first_of_group(Expr flat, Expr variable) {
+  if (variable.is_constant()) return flat;
+  const std::pair<Expr, Expr> first[] = {{variable, Expr::index(kFirstOfGroup, variable.index_extent())}};
+  return substitute(flat, first);
+}
+
 void ElementWriter::close() {
   const Block block = std::move(blocks_.back());
   blocks_.pop_back();
@@ -194,9 +227,21 @@ std::string ElementWriter::load(NodeId input, Expr flat) {
     return keep(dtype, fmt::format("{}({})", load_function(dtype), found->second));
   }
   const auto is_loop = [](const Block& block) { return block.is_loop; };
-  if (std::all_of(blocks_.begin() + 1, blocks_.end(), is_loop)) reads_.push_back({input, flat});
+  const bool reads_always = std::all_of(blocks_.begin() + 1, blocks_.end(), is_loop);
+  if (reads_always) reads_.push_back({input, flat});
   if (info(dtype).bits == 8) byte_reads_.push_back({input, flat});
   accesses_.push_back({input, flat, info(dtype).bits});
+  const Block& inner = blocks_.back();
+  const auto is_known_before = [&] {  // no index that is read for each element says where
+    return std::none_of(inner.variables.begin() + 1, inner.variables.end(),
+                        [&](Expr variable) { return depends_on(flat, variable); });
+  };
+  if (inner.group.width > 1 && reads_always && !is_packed(dtype) && is_known_before() &&
+      lies_in_groups(flat, inner.variables[0], inner.group.width)) {
+    const std::string array = fmt::format("a{}", input_numbers_.at(input));
+    return keep(dtype,
+                fmt::format("{}({})", loader(dtype), take(storage_type(dtype), array, flat, inner.variables[0])));
+  }
   const char* form = is_packed(dtype) ? "{}(a{}, {})" : "{}(a{}[{}])";
   return keep(dtype, fmt::format(fmt::runtime(form), loader(dtype), input_numbers_.at(input), index(flat)));
 }

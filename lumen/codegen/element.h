@@ -22,6 +22,8 @@ namespace lumen {
 // The coordinates in a shape of the element at a flat index.
 std::vector<Expr> unflatten(Expr flat, const Shape& shape);
 
+constexpr int kFirstOfGroup = 63;  // the number of a coordinate that no shape has
+
 class ElementWriter {
  public:
   // Messages are numbered on from those given: what several functions of one kernel can say is one list.
@@ -70,6 +72,23 @@ class ElementWriter {
   // A loop over this variable, an Expr::index. What does not depend on it is computed before the loop, once, if the
   // loop runs at all: a range that may be empty keeps everything inside.
   void open_loop(const std::string& head, Expr variable, bool may_be_empty);
+  // The same, inside another loop, over the elements of a group: `width` neighbours, from `first` on, which is a multiple
+  // of `width`, of which this one has number `place`. Inputs that lie so are read before the loop, together.
+  struct Group {
+    int64_t width = 1;
+    std::string first, place;
+  };
+  void open_group(const std::string& head, Expr variable, bool may_be_empty, Group group);
+  // Of the loop that is open now, and a line before it.
+  const Group& group() const { return blocks_.back().group; }
+  void line_before(const std::string& text);
+  // Statements that read `width` elements of an array together, and the one of an index as one of them: for the group
+  // that is open, along `variable`; the index lies in groups.
+  std::string take(std::string_view type, const std::string& array, Expr flat, Expr variable);
+  // Whether an index is that of neighbours for the elements of a group, and begins at a multiple of its width.
+  static bool lies_in_groups(Expr flat, Expr variable, int64_t width);
+  // The index for the first element of a group, over i63.
+  static Expr first_of_group(Expr flat, Expr variable);
   void close();
   std::string text() const;
   const std::vector<std::string>& faults() const { return faults_; }  // message k-1 belongs to fault k
@@ -88,6 +107,7 @@ class ElementWriter {
     bool is_loop = false;
     bool lets_out = false;        // what does not depend on its variables may be computed before it
     std::vector<Expr> variables;  // that it declares: of its loop, and indices that were read
+    Group group;                  // of the elements that it is over; of width 1: of none
     std::map<Key, std::string> known;
   };
   std::string make(NodeId node, std::span<const Expr> at);

@@ -145,11 +145,21 @@ void FoldPrinter::fold_lanes(const Level& reductions, const std::string& from, c
   for (const bool rest : {false, true}) {
     if (whole && rest) break;
     computed_ = before;
-    open_loop(loop, rest ? fmt::format("LUMEN_REST(b, l, {}, {}, {})", lanes_, from, to)
-                         : fmt::format("LUMEN_FULL_BY(b, l, {}, {}, {}, {})", lanes_, width_, from, to));
+    const bool may_be_empty = bounds(loop.extent).lo < 1;
+    if (rest) {
+      open_loop(loop, fmt::format("LUMEN_REST(b, l, {}, {}, {})", lanes_, from, to));
+    } else {
+      writer_->open_loop(fmt::format("LUMEN_FULL_GROUPS(b, {}, {}, {}, {})", lanes_, width_, from, to), Expr(0),
+                         may_be_empty);
+      writer_->open_group(fmt::format("LUMEN_LANES_OF(l, {}, {})", lanes_, width_), loop.variable, may_be_empty,
+                          {width_, "b", "l"});
+    }
     writer_->line(fmt::format("const int64_t {} = b + l;", name_of(loop)));
     accumulate(reductions, "l");
     writer_->close();
+    for (const std::string& line : after_group_) writer_->line(line);
+    after_group_.clear();
+    if (!rest) writer_->close();
   }
 }
 

@@ -38,6 +38,7 @@ class FoldPrinter {
   };
 
   void find_room();
+  bool lies_in_group(const Buffer& buffer) const;
   Level level(int number) const;
   int cost_of(const Level& reductions) const;
   int64_t lanes_of(const Level& reductions) const;
@@ -88,6 +89,7 @@ class FoldPrinter {
   std::vector<Buffer> buffers_;
   std::vector<std::string> declarations_;  // of the buffers
   bool has_room_ = true;
+  std::vector<std::string> after_group_;  // statements, of the group of elements that is open
   std::optional<ElementWriter> writer_;
   Shape whole_, rows_;
   int64_t lanes_ = 1;

@@ -5,6 +5,7 @@
 
 #include "lumen/codegen/fold_printer.h"
 #include "lumen/codegen/scalar.h"
+#include "lumen/codegen/wide_store.h"
 #include "lumen/ir/expr_bounds.h"
 
 namespace lumen {
@@ -36,8 +37,12 @@ void FoldPrinter::begin_elements() {
   for (const Buffer& buffer : buffers_) {
     if (!buffer.is_filled) continue;
     const std::string name = "kept_" + buffer.array;
-    writer_->line(fmt::format("const {} {} = {}[{}];", compute_type(body_[buffer.node].type.dtype), name, buffer.array,
-                              writer_->index(buffer.index)));
+    const std::string_view type = compute_type(body_[buffer.node].type.dtype);
+    const Expr along = layout_.loops.back().variable;
+    const std::string value = lies_in_group(buffer)
+                                  ? writer_->take(type, buffer.array, buffer.index, along)
+                                  : fmt::format("{}[{}]", buffer.array, writer_->index(buffer.index));
+    writer_->line(fmt::format("const {} {} = {};", type, name, value));
     writer_->know(buffer.node, layout_.element, name);
   }
 }
@@ -50,9 +55,26 @@ void FoldPrinter::end_elements() {
   }
   for (const Buffer& buffer : buffers_) {
     if (buffer.is_filled || !writer_->has_here(buffer.node, layout_.element)) continue;
-    writer_->line(fmt::format("{}[{}] = {};", buffer.array, writer_->index(buffer.index),
-                              writer_->value(buffer.node, layout_.element)));
+    const std::string element = fmt::format("{}[{}]", buffer.array, writer_->index(buffer.index));
+    const std::string value = writer_->value(buffer.node, layout_.element);
+    if (!lies_in_group(buffer)) {
+      writer_->line(fmt::format("{} = {};", element, value));
+      continue;
+    }
+    const ElementWriter::Group& group = writer_->group();
+    const std::string_view type = compute_type(body_[buffer.node].type.dtype);
+    writer_->line_before(fmt::format("LUMEN_HOLD({}, new_{}, {});", type, buffer.array, width_));
+    writer_->line(fmt::format("LUMEN_KEEP(new_{}, {}, {}, {});", buffer.array, group.place, element, value));
+    const Expr first = ElementWriter::first_of_group(buffer.index, layout_.loops.back().variable);
+    after_group_.push_back(fmt::format("LUMEN_FLUSH(new_{0}, {1}, {0}, i{2}, {3}, {4});", buffer.array, width_,
+                                       kFirstOfGroup, group.first, print_c(first).text));
   }
+}
+
+// Whether a thread of a GPU has neighbours of a buffer, in the loop that is open.
+bool FoldPrinter::lies_in_group(const Buffer& buffer) const {
+  const int64_t width = writer_->group().width;
+  return width > 1 && ElementWriter::lies_in_groups(buffer.index, layout_.loops.back().variable, width);
 }
 
 bool FoldPrinter::is_packed_output(const std::vector<size_t>& outputs) const {
@@ -95,21 +117,34 @@ void FoldPrinter::store_elements(const std::vector<size_t>& outputs) {
   const bool in_order = is_packed_output(outputs);
   const size_t count = layout_.loops.size() - (columns() ? 0 : 1);
   open_outer_loops(count, "from", "to");
-  if (columns()) {
-    open_columns(in_order);
+  const FoldLoop& loop = layout_.loops.back();
+  const std::string from = count == 0 ? "from" : "0", to = count == 0 ? "to" : extent(loop);
+  const Expr flat = whole_.flat_index(layout_.element);
+  if (columns() || in_order) {
+    if (columns()) {
+      open_columns(in_order);
+    } else {
+      open_loop(loop, fmt::format("LUMEN_IN_ORDER({}, {}, {})", name_of(loop), from, to));
+    }
+    begin_elements();
+    for (const size_t k : outputs) {
+      const std::string value = writer_->value(body_.outputs()[k].value, layout_.element);
+      writer_->line(store_statement(body_, k, writer_->index(flat), value));
+    }
+    end_elements();
+    writer_->close();
   } else {
-    const FoldLoop& loop = layout_.loops.back();
-    const std::string from = count == 0 ? "from" : "0", to = count == 0 ? "to" : extent(loop);
-    open_loop(loop, in_order ? fmt::format("LUMEN_IN_ORDER({}, {}, {})", name_of(loop), from, to)
-                             : fmt::format("LUMEN_RANGE_BY({}, {}, {}, {})", name_of(loop), width_, from, to));
+    WideStore stores(*writer_, body_, loop.variable, name_of(loop), width_);
+    stores.open(fmt::format("LUMEN_GROUPS({}, {}, {}, {})", name_of(loop), width_, from, to),
+                bounds(loop.extent).lo < 1, outputs);
+    begin_elements();
+    for (const size_t k : outputs) {
+      stores.store(k, flat, writer_->value(body_.outputs()[k].value, layout_.element));
+    }
+    end_elements();
+    stores.close(after_group_);
+    after_group_.clear();
   }
-  begin_elements();
-  for (const size_t k : outputs) {
-    const std::string value = writer_->value(body_.outputs()[k].value, layout_.element);
-    writer_->line(store_statement(body_, k, writer_->index(whole_.flat_index(layout_.element)), value));
-  }
-  end_elements();
-  writer_->close();
   for (size_t k = 0; k < count; ++k) writer_->close();
   if (in_order) writer_->line("LUMEN_SYNC;");  // one thread has read what others kept
 }

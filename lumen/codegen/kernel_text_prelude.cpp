@@ -14,12 +14,17 @@ namespace {
 // LUMEN_ELEMENTS(i, count)                 independent elements
 // LUMEN_RANGE(i, first, end)               the same, from `first` on
 // LUMEN_..._BY(…, width, …)                the same, a thread of a GPU taking `width` neighbours, which divides all
+// LUMEN_GROUPS(i, width, first, end)       those groups: for each
+//   LUMEN_EACH(i, width)                   its elements. What LUMEN_TAKE has read before them is LUMEN_GOT, what
+//                                          LUMEN_KEEP puts into LUMEN_HOLD is stored after them by LUMEN_FLUSH; in C,
+//                                          LUMEN_GOT reads and LUMEN_KEEP stores
 // LUMEN_BLOCK(n)                           elements that are summed before their sum is added to another
 // LUMEN_FOLD(i, count, clauses)            elements that are added to what OpenMP's reduction clauses name
 // LUMEN_IN_ORDER(i, first, end)            elements that share bytes with their neighbours
 // LUMEN_BY_ONE(i, count)                   elements of accumulators that those in order need: one thread has them all
 // LUMEN_ORDERED_ROWS(i)                    rows that are elements, and share bytes in groups of 8
-// LUMEN_FULL(b, l, lanes, first, end)      elements b + l, each with lane l of an accumulator: whole groups of lanes
+// LUMEN_FULL_GROUPS(b, lanes, width, first, end)
+//   LUMEN_LANES_OF(l, lanes, width)        elements b + l, each with lane l of an accumulator: whole groups of lanes
 // LUMEN_REST(b, l, lanes, first, end)      those that are left over
 // LUMEN_COMBINE(function, x, lanes)        what the lanes, or a block's threads, come to together
 // LUMEN_PARTS(i, first, end)               results that are combined: threads of a GPU take them in turns, and
@@ -51,15 +56,22 @@ const char* const kC = R"C(
 #define LUMEN_RANGE(i, first, last) LUMEN_VECTOR for (int64_t i = (first); i < (last); ++i)
 #define LUMEN_IN_ORDER(i, first, last) for (int64_t i = (first); i < (last); ++i)
 #define LUMEN_BY_ONE(i, count) LUMEN_ELEMENTS(i, count)
-#define LUMEN_FULL(b, l, lanes, first, last)                            \
-  for (int64_t b = (first); b + (lanes) <= (last); b += (lanes)) \
-    LUMEN_VECTOR for (int64_t l = 0; l < (lanes); ++l)
 #define LUMEN_REST(b, l, lanes, first, last)                                                                   \
   for (int64_t b = (last) - ((last) - (first)) % (lanes), l##_count = (last) - b; l##_count > 0; l##_count = 0) \
     LUMEN_VECTOR for (int64_t l = 0; l < l##_count; ++l)
+#define LUMEN_GROUPS(i, width, first, last) LUMEN_RANGE(i, first, last)
+#define LUMEN_ROW_GROUPS(i, width) LUMEN_ELEMENT_ROWS(i)
+#define LUMEN_EACH(i, width)
+#define LUMEN_HOLD(type, name, width)
+#define LUMEN_TAKE(type, name, width, from, first, group, index)
+#define LUMEN_GOT(name, place, element) element
+#define LUMEN_KEEP(name, place, element, value) element = value
+#define LUMEN_FLUSH(name, width, to, first, group, index)
 #define LUMEN_RANGE_BY(i, width, first, last) LUMEN_RANGE(i, first, last)
 #define LUMEN_ELEMENT_ROWS_BY(i, width) LUMEN_ELEMENT_ROWS(i)
-#define LUMEN_FULL_BY(b, l, lanes, width, first, last) LUMEN_FULL(b, l, lanes, first, last)
+#define LUMEN_FULL(b, l, lanes, first, last) LUMEN_FULL_GROUPS(b, lanes, 1, first, last) LUMEN_LANES_OF(l, lanes, 1)
+#define LUMEN_FULL_GROUPS(b, lanes, width, first, last) for (int64_t b = (first); b + (lanes) <= (last); b += (lanes))
+#define LUMEN_LANES_OF(l, lanes, width) LUMEN_VECTOR for (int64_t l = 0; l < (lanes); ++l)
 #define LUMEN_COMBINE(function, x, lanes, width) lumen_lanes_##function(x, lanes)
 #define LUMEN_LANES(lanes, width) (lanes)
 #define LUMEN_PARTS(i, first, last) for (int64_t i = (first); i < (last); ++i)
@@ -131,24 +143,39 @@ LUMEN_FN uint32_t lumen_some_threads(void) {
 #define LUMEN_RANGE(i, first, last) for (int64_t i = (first) + threadIdx.x; i < (last); i += blockDim.x)
 #define LUMEN_IN_ORDER(i, first, last) for (int64_t i = (first); i < (threadIdx.x == 0 ? (last) : (first)); ++i)
 #define LUMEN_BY_ONE(i, count) LUMEN_IN_ORDER(i, 0, count)
-#define LUMEN_RANGE_BY(i, width, first, last)                                            \
+#define LUMEN_GROUPS(i, width, first, last)                                              \
   for (int64_t i##_group = (first) + (int64_t)threadIdx.x * (width); i##_group < (last); \
-       i##_group += (int64_t)lumen_some_threads() * (width))                             \
-    _Pragma("unroll") for (int64_t i = i##_group; i < i##_group + (width); ++i)
-#define LUMEN_ELEMENT_ROWS_BY(i, width)                                                                             \
-  for (int64_t i##_group = args.begin + ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * (width); \
-       i##_group < args.end; i##_group += (int64_t)gridDim.x * blockDim.x * (width))                                \
-    _Pragma("unroll") for (int64_t i = i##_group; i < i##_group + (width); ++i)
-#define LUMEN_FULL_BY(b, l, lanes, width, first, last)                               \
+       i##_group += (int64_t)lumen_some_threads() * (width))
+#define LUMEN_ROW_GROUPS(i, width)                                                                 \
+  for (int64_t i##_group = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * (width); \
+       i##_group < args.end; i##_group += (int64_t)gridDim.x * blockDim.x * (width))
+#define LUMEN_EACH(i, width) _Pragma("unroll") for (int64_t i = i##_group; i < i##_group + (width); ++i)
+#define LUMEN_HOLD(type, name, width) type name[width]
+#define LUMEN_TAKE(type, name, width, from, first, group, index) \
+  type name[width];                                              \
+  {                                                              \
+    const int64_t first = group;                                 \
+    lumen_read<width>(name, from + (index));                     \
+  }
+#define LUMEN_GOT(name, place, element) name[place]
+#define LUMEN_KEEP(name, place, element, value) name[place] = value
+#define LUMEN_FLUSH(name, width, to, first, group, index) \
+  {                                                       \
+    const int64_t first = group;                          \
+    lumen_write<width>(to + (index), name);               \
+  }
+#define LUMEN_RANGE_BY(i, width, first, last) LUMEN_GROUPS(i, width, first, last) LUMEN_EACH(i, width)
+#define LUMEN_ELEMENT_ROWS_BY(i, width) LUMEN_ROW_GROUPS(i, width) LUMEN_EACH(i, width)
+#define LUMEN_FULL_GROUPS(b, lanes, width, first, last)                              \
   for (int64_t b = (first) + (int64_t)threadIdx.x * (width); b < (last); \
-       b += (int64_t)lumen_some_threads() * (width))                                 \
-    _Pragma("unroll") for (int64_t l = 0; l < (width); ++l)
+       b += (int64_t)lumen_some_threads() * (width))
+#define LUMEN_LANES_OF(l, lanes, width) _Pragma("unroll") for (int64_t l = 0; l < (width); ++l)
 #define LUMEN_REST(b, l, lanes, first, last) for (int64_t b = 0, l = 1; l < 1; ++l)
 #define LUMEN_COMBINE(function, x, lanes, width) lumen_block_##function(lumen_lanes_##function(x, width))
 #define LUMEN_LANES(lanes, width) (width)
 #define LUMEN_PARTS(i, first, last) LUMEN_RANGE(i, first, last)
 #define LUMEN_TOGETHER(function, x) lumen_block_##function(x)
-#define LUMEN_ROW_BUFFER(type, name, count) __shared__ type name[count]
+#define LUMEN_ROW_BUFFER(type, name, count) __shared__ __align__(16) type name[count]
 #define LUMEN_SYNC __syncthreads()
 #define LUMEN_ONCE if (threadIdx.x == 0)
 #define LUMEN_RETURN \

@@ -8,6 +8,7 @@
 #include "lumen/codegen/element.h"
 #include "lumen/codegen/map_tile.h"
 #include "lumen/codegen/scalar.h"
+#include "lumen/codegen/wide_store.h"
 #include "lumen/ir/expr_bounds.h"
 
 namespace lumen {
@@ -30,13 +31,22 @@ class MapPrinter {
     std::vector<Expr> variables = loops.variables();
     if (chunked_) variables.back() = Expr::index(static_cast<int>(variables.size()), inner);  // after the chunk
     const std::vector<Expr> at = loops.at(variables);
-    const Shape shape = writer_.rename(body[body.outputs()[0].value].type.shape);
-    writer_.open_loop(loop_head(), variables.back(), bounds(inner).lo < 1);
-    for (size_t k = 0; k < body.outputs().size(); ++k) {
-      const std::string value = writer_.value(body_.outputs()[k].value, at);
-      writer_.line(store_statement(body_, k, writer_.index(shape.flat_index(at)), value));
+    const Expr flat = writer_.rename(body[body.outputs()[0].value].type.shape).flat_index(at);
+    const bool may_be_empty = bounds(inner).lo < 1;
+    if (packed_) {
+      writer_.open_loop(fmt::format("LUMEN_ORDERED_ROWS({})", name()), variables.back(), may_be_empty);
+      for (size_t k = 0; k < body.outputs().size(); ++k) {
+        writer_.line(store_statement(body_, k, writer_.index(flat), writer_.value(body_.outputs()[k].value, at)));
+      }
+      writer_.close();
+      return;
     }
-    writer_.close();
+    WideStore stores(writer_, body, variables.back(), name(), width_);
+    std::vector<size_t> outputs;
+    for (size_t k = 0; k < body.outputs().size(); ++k) outputs.push_back(k);
+    stores.open(loop_head(), may_be_empty, outputs);
+    for (const size_t k : outputs) stores.store(k, flat, writer_.value(body_.outputs()[k].value, at));
+    stores.close();
   }
 
   int divisions() const { return writer_.inner_divisions(); }
@@ -57,16 +67,16 @@ class MapPrinter {
   }
 
  private:
+  // Of the inner loop's variable.
+  std::string name() const { return fmt::format("i{}", loops_.outer.rank() + (chunked_ ? 1 : 0)); }
+
   // Without outer dims the elements themselves are the rows.
   std::string loop_head() const {
-    const std::string i = "i" + std::to_string(loops_.outer.rank());
-    if (loops_.outer.rank() == 0)
-      return packed_ ? fmt::format("LUMEN_ORDERED_ROWS({})", i)
-                     : fmt::format("LUMEN_ELEMENT_ROWS_BY({}, {})", i, width_);
+    if (loops_.outer.rank() == 0) return fmt::format("LUMEN_ROW_GROUPS({}, {})", name(), width_);
     const std::string count = print_c(loops_.inner.numel()).text;
-    if (!chunked_) return fmt::format("LUMEN_RANGE_BY({}, {}, 0, {})", i, width_, count);
-    return fmt::format("LUMEN_RANGE_BY(i{0}, {4}, {1} * {2}, lumen_min_i64({1} * {2} + {2}, {3}))",
-                       loops_.outer.rank() + 1, i, kChunk, count, width_);
+    if (!chunked_) return fmt::format("LUMEN_GROUPS({}, {}, 0, {})", name(), width_, count);
+    return fmt::format("LUMEN_GROUPS({}, {}, i{} * {}, lumen_min_i64(i{} * {} + {}, {}))", name(), width_,
+                       loops_.outer.rank(), kChunk, loops_.outer.rank(), kChunk, kChunk, count);
   }
 
   const Graph& body_;
