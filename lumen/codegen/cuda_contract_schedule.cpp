@@ -86,6 +86,33 @@ Schedule dot_of(const ContractRoles& roles, const Target& target, int64_t column
   return s;
 }
 
+// Tiles of which every multiprocessor has about as many, all at once: the widest share of busy ones, as warps with few
+// columns read rows more often than those with many.
+Schedule even_dot_of(const ContractRoles& roles, const Target& target) {
+  constexpr int64_t kFewestWarps = 12, kMostWarps = 32;
+  const int64_t columns = bounds(roles.extent(Role::batch) * roles.extent(Role::column)).hi;
+  const int64_t multiprocessors = std::max(1, target.multiprocessors);
+  Schedule best = dot_of(roles, target, 2);
+  double busiest = 0;
+  for (const int64_t lanes : {5, 4, 7, 3}) {
+    for (const int64_t groups : {4, 2, 8, 1}) {
+      for (const int64_t warps : {16, 4, 8}) {
+        if (groups > warps) continue;
+        const int64_t tiles = (columns + lanes * groups - 1) / (lanes * groups);
+        const int64_t each = (tiles + multiprocessors - 1) / multiprocessors;
+        const double busy = static_cast<double>(tiles) / static_cast<double>(each * multiprocessors);
+        if (each * warps < kFewestWarps || each * warps > kMostWarps || busy <= busiest + 0.01) continue;
+        busiest = busy;
+        best.lanes = lanes;
+        best.columns = lanes * groups;
+        best.threads = warps * 32;
+        best.ahead = lanes > 4 ? 1 : 2;
+      }
+    }
+  }
+  return best;
+}
+
 void add_dots(const ContractRoles& roles, const Target& target, std::vector<Schedule>& schedules) {
   const auto sides = std::ssize(roles.columns);
   const int64_t rows = std::max<int64_t>(1, bounds(roles.extent(Role::row)).hi);
@@ -93,10 +120,18 @@ void add_dots(const ContractRoles& roles, const Target& target, std::vector<Sche
   const bool wide = std::ranges::any_of(roles.columns, is_rounded);
   const int64_t columns = bounds(roles.extent(Role::batch) * roles.extent(Role::column)).hi;
   const bool many = columns / 2 >= target.multiprocessors * kWarpsToFill * 7 / 8;
-  const std::vector<int64_t> widths = many ? std::vector<int64_t>{2, 1, 4} : std::vector<int64_t>{1, 2};
-  for (const int64_t width : widths) {
-    if (sides * rows * width > 64) continue;
-    Schedule s = dot_of(roles, target, width);
+  std::vector<Schedule> found;
+  for (const int64_t width : many && sides == 1 ? std::array<int64_t, 2>{2, 1} : std::array<int64_t, 2>{1, 2}) {
+    found.push_back(dot_of(roles, target, width));
+  }
+  if (sides == 1) found.push_back(even_dot_of(roles, target));
+  // Few columns of a block, with more loads under way: the last ones of a block are soon done.
+  Schedule narrow = dot_of(roles, target, sides == 1 ? 4 : 1);
+  narrow.columns = sides == 1 ? 8 : 4;
+  narrow.ahead = sides == 1 ? 4 : 8;
+  found.push_back(narrow);
+  for (Schedule& s : found) {
+    if (sides * rows * s.lanes > 64) continue;
     s.wide = wide ? 1 : 0;
     schedules.push_back(s);
   }
