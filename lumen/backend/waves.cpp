@@ -25,9 +25,8 @@ class Arranger {
       if (needed_[k] == 0) ready.push_back(k);
     }
     while (!ready.empty()) {
-      std::ranges::sort(ready, [&](size_t a, size_t b) {
-        return heights_[a] != heights_[b] ? heights_[a] > heights_[b] : a < b;
-      });
+      std::ranges::sort(
+          ready, [&](size_t a, size_t b) { return heights_[a] != heights_[b] ? heights_[a] > heights_[b] : a < b; });
       const std::string& kind = kinds_[program_.calls[ready[0]].kernel];
       std::vector<size_t> wave, rest;
       for (const size_t k : ready) {

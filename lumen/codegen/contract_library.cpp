@@ -19,12 +19,12 @@ constexpr MethodWords<LibraryMethod, 1> kMethods = {std::pair{LibraryMethod::lib
 constexpr SizeNames<LibrarySchedule, 1> kSizes = {
     std::pair{std::string_view("algorithm"), &LibrarySchedule::algorithm}};
 
-constexpr int64_t kAlgorithms = 2;          // that are tried
-constexpr int64_t kWorkspace = 32 << 20;    // bytes; what the library's makers advise for an H100
-constexpr int64_t kScratchAlign = 256;      // of what is in scratch
-constexpr int64_t kFewRows = 16;            // are not worth a step before
-constexpr int64_t kMostPacked = 1 << 30;    // bytes of a factor
-constexpr int64_t kChunk = 1024;            // columns of a row that a block has at a time, when outputs are made of sums
+constexpr int64_t kAlgorithms = 2;        // that are tried
+constexpr int64_t kWorkspace = 32 << 20;  // bytes; what the library's makers advise for an H100
+constexpr int64_t kScratchAlign = 256;    // of what is in scratch
+constexpr int64_t kFewRows = 16;          // are not worth a step before
+constexpr int64_t kMostPacked = 1 << 30;  // bytes of a factor
+constexpr int64_t kChunk = 1024;          // columns of a row that a block has at a time, when outputs are made of sums
 constexpr int64_t kNarrowestMultiple = 16;  // elements of 8 bits: lines are whole numbers of these
 
 bool is_8_bit(DType dtype) { return dtype == f8e4m3 || dtype == f8e5m2; }
@@ -53,8 +53,7 @@ class LibraryPrinter {
     const LibraryMatrix rows = LUMEN_TRY(factor_of(roles_.rows, Role::row, name + "_rows"));
     for (size_t side = 0; side < roles_.columns.size(); ++side) {
       const std::string packed = fmt::format("{}_columns{}", name, side);
-      products.push_back(
-          LUMEN_TRY(product_of(rows, LUMEN_TRY(factor_of(roles_.columns[side], Role::column, packed)))));
+      products.push_back(LUMEN_TRY(product_of(rows, LUMEN_TRY(factor_of(roles_.columns[side], Role::column, packed)))));
     }
     const std::optional<DType> rounded = rounded_sums();
     const Expected<LibraryMatrix> direct = result_of();
@@ -141,7 +140,8 @@ class LibraryPrinter {
             "    LUMEN_RANGE_BY(i2, {width}, first, lumen_min_i64(first + {chunk}, {N})) {{\n{inside}    }}\n"
             "  }}\n  LUMEN_RETURN;\n}}\n",
             fmt::arg("T", storage_type(sum_dtype_)), fmt::arg("k", body_.outputs().size()),
-            fmt::arg("chunks", number(chunks)), fmt::arg("chunk", kChunk), fmt::arg("M", number(extent_or_one(Role::row))),
+            fmt::arg("chunks", number(chunks)), fmt::arg("chunk", kChunk),
+            fmt::arg("M", number(extent_or_one(Role::row))),
             fmt::arg("width", std::min<int64_t>(4, group_width(body_, columns))), fmt::arg("N", number(columns)),
             fmt::arg("inside", inside));
     kernel_.steps.push_back({name, lines * chunks});

@@ -1,6 +1,6 @@
 // Contracts that a library computes (library_product.h). Steps of our own stand around that: on a GPU, one before it
-// stores a factor that is computed, or no matrix, as one; one after it makes the outputs of the sums where they are more
-// than the sums, rounded, or no matrix.
+// stores a factor that is computed, or no matrix, as one; one after it makes the outputs of the sums where they are
+// more than the sums, rounded, or no matrix.
 #pragma once
 
 #include <string>

@@ -121,7 +121,7 @@ void add_dots(const ContractRoles& roles, const Target& target, std::vector<Sche
   const int64_t columns = bounds(roles.extent(Role::batch) * roles.extent(Role::column)).hi;
   const bool many = columns / 2 >= target.multiprocessors * kWarpsToFill * 7 / 8;
   std::vector<Schedule> found;
-  for (const int64_t width : many && sides == 1 ? std::array<int64_t, 2>{2, 1} : std::array<int64_t, 2>{1, 2}) {
+  for (const int64_t width : many&& sides == 1 ? std::array<int64_t, 2>{2, 1} : std::array<int64_t, 2>{1, 2}) {
     found.push_back(dot_of(roles, target, width));
   }
   if (sides == 1) found.push_back(even_dot_of(roles, target));

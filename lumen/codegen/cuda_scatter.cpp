@@ -68,8 +68,7 @@ class CudaScatterPrinter {
   Expected<void> owner_steps(const std::string& name, KernelText& kernel) const {
     const Node& node = body_[scatter_];
     ElementWriter writer(body_, 4);
-    const std::string found =
-        writer.value(node.operands[1], unflatten(Expr::index(0, indices_.numel()), indices_));
+    const std::string found = writer.value(node.operands[1], unflatten(Expr::index(0, indices_.numel()), indices_));
     if (!writer.problem().empty()) return error(writer.problem());
     const std::string length = print_c(shape_[axis_]).text;
     kernel.text += kernel_head(body_, name + "_none") + owners() +
@@ -144,8 +143,8 @@ class CudaScatterPrinter {
                             writer.index(shape_.flat_index(at({&place, 1}, group)))));
     writer.close();
     if (!writer.problem().empty()) return error(writer.problem());
-    kernel.text += kernel_head(body_, name, threads) + (has_owners() ? owners() : "") + "  LUMEN_ROWS(row) {\n" + row_coordinates(Shape(items), 4) +
-                   writer.text() + "  }\n  LUMEN_RETURN;\n}\n";
+    kernel.text += kernel_head(body_, name, threads) + (has_owners() ? owners() : "") + "  LUMEN_ROWS(row) {\n" +
+                   row_coordinates(Shape(items), 4) + writer.text() + "  }\n  LUMEN_RETURN;\n}\n";
     kernel.faults = writer.faults();
     kernel.steps.push_back({name, Shape(items).numel(), 1, threads});
     return {};

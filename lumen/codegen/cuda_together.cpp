@@ -71,11 +71,12 @@ std::string print_joint(std::span<const KernelStep* const> parts, std::span<cons
         k == 0 ? "" : "else ", k, joint.name, k == 0 ? "0" : fmt::format("args.ends[{}]", k - 1));
     if (k + 1 < parts.size()) choices += "\n";
   }
-  return functions + fmt::format(
-                         "struct {0}_args {{\n  int64_t ends[{1}];\n{2}}};\n"
-                         "extern \"C\" __global__ void __launch_bounds__({3}, {5}) {0}(const __grid_constant__ {0}_args "
-                         "args) {{\n  const int64_t block = blockIdx.x;\n{4}\n}}\n",
-                         joint.name, parts.size(), members, joint.threads, choices, blocks);
+  return functions +
+         fmt::format(
+             "struct {0}_args {{\n  int64_t ends[{1}];\n{2}}};\n"
+             "extern \"C\" __global__ void __launch_bounds__({3}, {5}) {0}(const __grid_constant__ {0}_args "
+             "args) {{\n  const int64_t block = blockIdx.x;\n{4}\n}}\n",
+             joint.name, parts.size(), members, joint.threads, choices, blocks);
 }
 
 }  // namespace lumen

@@ -72,8 +72,8 @@ class ElementWriter {
   // A loop over this variable, an Expr::index. What does not depend on it is computed before the loop, once, if the
   // loop runs at all: a range that may be empty keeps everything inside.
   void open_loop(const std::string& head, Expr variable, bool may_be_empty);
-  // The same, inside another loop, over the elements of a group: `width` neighbours, from `first` on, which is a multiple
-  // of `width`, of which this one has number `place`. Inputs that lie so are read before the loop, together.
+  // The same, inside another loop, over the elements of a group: `width` neighbours, from `first` on, which is a
+  // multiple of `width`, of which this one has number `place`. Inputs that lie so are read before the loop, together.
   struct Group {
     int64_t width = 1;
     std::string first, place;

@@ -39,9 +39,8 @@ void FoldPrinter::begin_elements() {
     const std::string name = "kept_" + buffer.array;
     const std::string_view type = compute_type(body_[buffer.node].type.dtype);
     const Expr along = layout_.loops.back().variable;
-    const std::string value = lies_in_group(buffer)
-                                  ? writer_->take(type, buffer.array, buffer.index, along)
-                                  : fmt::format("{}[{}]", buffer.array, writer_->index(buffer.index));
+    const std::string value = lies_in_group(buffer) ? writer_->take(type, buffer.array, buffer.index, along)
+                                                    : fmt::format("{}[{}]", buffer.array, writer_->index(buffer.index));
     writer_->line(fmt::format("const {} {} = {};", type, name, value));
     writer_->know(buffer.node, layout_.element, name);
   }

@@ -1,5 +1,5 @@
-// Elements that are stored along a loop: on a GPU a thread has `width` neighbours, and stores them at once. Compilers do
-// not make wide stores of single ones; loads they do, where no store stands between them.
+// Elements that are stored along a loop: on a GPU a thread has `width` neighbours, and stores them at once. Compilers
+// do not make wide stores of single ones; loads they do, where no store stands between them.
 //
 //   WideStore stores(writer, body, along, "i1", width);
 //   stores.open("LUMEN_GROUPS(i1, 8, 0, n0)", false, {0});

@@ -91,7 +91,8 @@ class Buffers {
     const auto place = [&](std::vector<std::vector<std::byte>>& buffers, const LibraryMatrix& matrix) {
       return matrix.buffer == buffers.size() ? room : std::span(buffers[matrix.buffer]);
     };
-    LibraryStep(product, renamed_).run(place(in_, product.rows), place(in_, product.columns), place(out_, product.result));
+    LibraryStep(product, renamed_)
+        .run(place(in_, product.rows), place(in_, product.columns), place(out_, product.result));
   }
 
   std::vector<HostTensor> outputs() {

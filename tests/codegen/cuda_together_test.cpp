@@ -21,9 +21,8 @@ class Joint {
     for (const std::string& schedule : schedules) {
       if (schedule.substr(0, schedule.find(' ')) != word) continue;
       const std::string name = "k" + std::to_string(cases_.size());
-      Case& made =
-          cases_.emplace_back(Case{body, {}, dims, print_kernel(*body, name, schedule, tests::gpu_target()).value(),
-                                   schedule});
+      Case& made = cases_.emplace_back(
+          Case{body, {}, dims, print_kernel(*body, name, schedule, tests::gpu_target()).value(), schedule});
       for (const NodeId id : body->inputs()) made.inputs.push_back(small_integers((*body)[id].type, dims, random_));
       kinds_.push_back(joint_kind(schedule, made.kernel.steps));
       return;

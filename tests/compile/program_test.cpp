@@ -314,7 +314,9 @@ TEST(ProgramFile, keeps_which_calls_can_run_at_once) {
   const Compiled compiled = compile_program(graph, quick());
   const Program& one_by_one = compiled.variants[0].binary.program;
   ASSERT_EQ(one_by_one.calls.size(), 2u);
-  const Program waves = in_waves(one_by_one, [](const ProgramKernel&) { return "any"; }, 2).value();
+  const Program waves = in_waves(
+                            one_by_one, [](const ProgramKernel&) { return "any"; }, 2)
+                            .value();
   const Program read = read_program_json(program_json(waves), *compiled.graph).value();
   EXPECT_FALSE(read.calls[0].joins);
   EXPECT_TRUE(read.calls[1].joins);

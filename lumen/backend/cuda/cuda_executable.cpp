@@ -178,7 +178,8 @@ class CudaExecutable : public Executable {
     for (size_t k = wave.first; k < wave.first + wave.count; ++k) {
       const ProgramKernel& kernel = program_.kernels[program_.calls[k].kernel];
       const std::string own = joint_kind(kernel.schedule, kernel.text.steps);
-      if (own.empty() || (k > wave.first && own != kind)) return error("[cuda] a wave of kernels that are no one launch");
+      if (own.empty() || (k > wave.first && own != kind))
+        return error("[cuda] a wave of kernels that are no one launch");
       kind = own;
       steps.push_back(&kernel.text.steps.back());
     }
@@ -311,8 +312,7 @@ class CudaExecutable : public Executable {
     void* parameters[] = {const_cast<uint64_t*>(arguments.data())};
     LaunchAttribute attribute{kBeginEarly, {}, {}};
     attribute.value = 1;
-    const LaunchConfig config{{blocks, 1, 1},     {threads, 1, 1}, shared,
-                              device_->stream(), &attribute,      early ? 1U : 0U};
+    const LaunchConfig config{{blocks, 1, 1}, {threads, 1, 1}, shared, device_->stream(), &attribute, early ? 1U : 0U};
     const Result result = driver().launch_with(&config, function, parameters, nullptr);
     if (result == 0) return {};
     const ProgramKernel& kernel = program_.kernels[program_.calls[k].kernel];
