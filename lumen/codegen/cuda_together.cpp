@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "lumen/base/check.h"
 #include "lumen/base/hash.h"
@@ -12,7 +13,10 @@ namespace lumen {
 namespace {
 
 // Kernels that take a few microseconds where there are few rows. The large ones keep their registers to themselves.
-constexpr std::string_view kSmall[] = {"map", "fold", "gpu-dot", "gpu-blocks", "gpu-sweep", "gpu-scatter"};
+// Products of few rows are of one kind, by whatever method.
+constexpr std::pair<std::string_view, std::string_view> kSmall[] = {
+    {"map", "map"},         {"fold", "fold"},          {"gpu-scatter", "scatter"},
+    {"gpu-dot", "product"}, {"gpu-blocks", "product"}, {"gpu-sweep", "product"}};
 
 // The place of a step's function in a text: LUMEN_KERNEL(name, threads, counts) {…}, or LUMEN_KERNEL_2 for as many
 // blocks of a multiprocessor.
@@ -35,9 +39,10 @@ Function function_of(const std::string& text, const std::string& name) {
 
 std::string joint_kind(std::string_view schedule, std::span<const KernelStep> steps) {
   const std::string_view word = schedule.substr(0, schedule.find(' '));
-  if (steps.empty() || std::ranges::find(kSmall, word) == std::end(kSmall)) return "";
+  const auto* const known = std::ranges::find(kSmall, word, &std::pair<std::string_view, std::string_view>::first);
+  if (steps.empty() || known == std::end(kSmall)) return "";
   const bool single = std::ranges::all_of(steps.first(steps.size() - 1), &KernelStep::copies);
-  return single && !steps.back().product ? fmt::format("{} {}", word, steps.back().threads) : "";
+  return single && !steps.back().product ? fmt::format("{} {}", known->second, steps.back().threads) : "";
 }
 
 JointStep joint_step(std::span<const KernelStep* const> parts) {

@@ -12,7 +12,7 @@
 
 namespace lumen {
 
-// Kernels of one kind, which is a word of their schedules and the threads of a block, gain by being one launch; those
+// Kernels of one kind, which is a word for their schedules and the threads of a block, gain by being one launch; those
 // of the kind "" may not be one. All steps of theirs but the last are only copies.
 std::string joint_kind(std::string_view schedule, std::span<const KernelStep> steps);
 

@@ -100,8 +100,10 @@ TEST(CudaTogether, large_kernels_and_those_of_several_steps_are_alone) {
   multiplies.product.emplace();
   narrow.threads = 32;
   EXPECT_EQ(joint_kind("map", std::vector{plain}), "map 256");
-  EXPECT_EQ(joint_kind("gpu-scatter", std::vector{copies, narrow}), "gpu-scatter 32");
+  EXPECT_EQ(joint_kind("gpu-scatter", std::vector{copies, narrow}), "scatter 32");
   EXPECT_EQ(joint_kind("gpu-scatter", std::vector{plain, narrow}), "");
+  EXPECT_EQ(joint_kind("gpu-dot rows=1", std::vector{plain}), "product 256");
+  EXPECT_EQ(joint_kind("gpu-blocks rows=1", std::vector{plain}), "product 256");
   EXPECT_EQ(joint_kind("gpu-mma rows=64", std::vector{plain}), "");
   EXPECT_EQ(joint_kind("gpu-dot rows=1", std::vector{multiplies}), "");
   EXPECT_EQ(joint_kind("map", {}), "");
