@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <random>
 #include <sstream>
 
@@ -74,6 +75,60 @@ TEST(Cuda, accepts_what_is_printed) {
   text += print_map(turned, "turned").value().text;
   const CommandResult said = compile_cuda(text);
   EXPECT_EQ(said.status, 0) << "seeds from " << first << "\n" << said.output.substr(0, 4000);
+}
+
+// What a kernel does to memory in PTX, instruction by instruction: "ld.global.nc.v4.u32", "st.v4.u32", …
+std::map<std::string, std::vector<std::string>> accesses_of(const std::string& ptx) {
+  std::map<std::string, std::vector<std::string>> found;
+  std::istringstream lines(ptx);
+  std::string kernel;
+  for (std::string line; std::getline(lines, line);) {
+    const size_t entry = line.find(".visible .entry ");
+    if (entry != std::string::npos) kernel = line.substr(entry + 16, line.find('(') - entry - 16);
+    std::istringstream words(line);
+    std::string word;
+    words >> word;
+    if (word.starts_with("@")) words >> word;
+    const bool global = word.starts_with("ld.global") || word.starts_with("st.");
+    if (global && !word.starts_with("st.shared") && !word.starts_with("st.local")) found[kernel].push_back(word);
+  }
+  return found;
+}
+
+// Rows of 16-bit and 32-bit elements are read and written by 16 bytes: no compiler makes such stores of single ones.
+TEST(Cuda, maps_and_folds_read_and_write_16_bytes) {
+  if (run_command("nvcc --version").status != 0) GTEST_SKIP() << "no nvcc on this machine";
+  std::string text = kernel_prelude(Syntax::cuda);
+  int kernels = 0;
+  const auto add = [&](const Graph& graph) {
+    const std::vector<std::string> schedules = kernel_schedules(graph, tests::gpu_target()).value();
+    const std::string name = "k" + std::to_string(kernels++);
+    text += print_kernel(graph, name, schedules[0], tests::gpu_target()).value().text;
+  };
+  for (const DType dtype : {f32, bf16}) {
+    Graph sums, curves, rows, norms, soft;
+    (sums.input("x", {8192, 8192}, dtype) + sums.input("y", {8192, 8192}, dtype)).output("z");
+    add(sums);
+    gelu(curves.input("x", {8192, 8192}, dtype)).output("z");
+    add(curves);
+    maximum(rows.input("x", {8192, 8192}, dtype) * rows.input("s", {8192}, dtype), 0).output("z");
+    add(rows);
+    rms_norm(norms.input("x", {8192, 8192}, dtype), norms.input("w", {8192}, dtype)).output("z");
+    add(norms);
+    softmax(soft.input("x", {8192, 8192}, dtype), 1).output("z");
+    add(soft);
+  }
+  const tests::ScratchDir folder;
+  std::ofstream(folder / "kernels.cu") << text;
+  const CommandResult said =
+      run_command("cd " + folder.path() + " && nvcc -ptx -w -arch=sm_90a kernels.cu -o kernels.ptx && cat kernels.ptx");
+  ASSERT_EQ(said.status, 0) << said.output.substr(0, 4000);
+  const auto found = accesses_of(said.output);
+  ASSERT_EQ(found.size(), static_cast<size_t>(kernels));
+  for (const auto& [kernel, accesses] : found) {
+    EXPECT_GE(accesses.size(), 2u) << kernel;
+    for (const std::string& each : accesses) EXPECT_NE(each.find(".v4."), std::string::npos) << kernel << ": " << each;
+  }
 }
 
 // One new token with a cache, and many with a mask, of heads of 128 in bf16.
