@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "lumen/codegen/contract_sums.h"
 #include "lumen/codegen/contract_types.h"
 #include "lumen/codegen/cuda_contract_factor.h"
 #include "lumen/codegen/schedule_text.h"
+#include "lumen/codegen/wide_store.h"
 #include "lumen/hlir/cast.h"
 #include "lumen/ir/expr_bounds.h"
 
@@ -120,33 +120,45 @@ class LibraryPrinter {
   // The last step: outputs of sums in scratch.
   Expected<void> settle(const std::string& name, Expr begin) {
     const Expr columns = roles_.extent(Role::column), lines = roles_.extent(Role::batch) * roles_.extent(Role::row);
-    const Expr chunks = max(ceil_div(columns, kChunk), 1);
-    SumsStore store(body_, roles_, kernel_.faults);
-    std::string inside;
-    for (size_t side = 0; side < roles_.columns.size(); ++side) {
-      const Expr first = sums_of(begin, side).offset;
-      const std::string at = fmt::format("sums[{} + line * {} + i2]", number(first), number(columns));
-      inside += store.sum_line(side, fmt::format("{}({})", load_function(sum_dtype_), at), 6);
+    const Expr chunks = max(ceil_div(columns, kChunk), 1), along = variable(Role::column);
+    const int64_t width = group_width(body_, columns);
+    ElementWriter writer(*roles_.graph, 4, kernel_.faults);
+    WideStore stores(writer, body_, along, "i2", width);
+    std::vector<size_t> outputs;
+    for (size_t k = 0; k < body_.outputs().size(); ++k) outputs.push_back(k);
+    stores.open(
+        fmt::format("LUMEN_GROUPS(i2, {}, first, lumen_min_i64(first + {}, {}))", width, kChunk, number(columns)),
+        bounds(columns).lo < 1, outputs);
+    for (size_t side = 0; side < roles_.contracts.size(); ++side) {
+      const Expr line = variable(Role::batch) * roles_.extent(Role::row) + variable(Role::row);
+      const Expr flat = sums_of(begin, side).offset + line * columns + along;
+      const std::string sum = width > 1 && ElementWriter::lies_in_groups(flat, along, width)
+                                  ? writer.take(storage_type(sum_dtype_), "sums", flat, along)
+                                  : fmt::format("sums[{}]", writer.index(flat));
+      writer.line(
+          fmt::format("const {} sum{} = {}({});", compute_type(roles_.dtype), side, load_function(sum_dtype_), sum));
+      writer.know(roles_.contracts[side], roles_.at_result(), fmt::format("sum{}", side));
     }
-    inside += LUMEN_TRY(store.outputs(roles_.at_result(), 6));
-    kernel_.faults = store.faults();
-    kernel_.text +=
-        kernel_head(body_, name) +
-        fmt::format(
-            "  const {T}* LUMEN_RESTRICT const sums = (const {T}*)LUMEN_OUT({k});\n"
-            "  LUMEN_ROWS(row) {{\n"
-            "    const int64_t line = row / {chunks}, first = row % {chunks} * {chunk};\n"
-            "    const int64_t i0 = line / {M}, i1 = line % {M};\n"
-            "    LUMEN_RANGE_BY(i2, {width}, first, lumen_min_i64(first + {chunk}, {N})) {{\n{inside}    }}\n"
-            "  }}\n  LUMEN_RETURN;\n}}\n",
-            fmt::arg("T", storage_type(sum_dtype_)), fmt::arg("k", body_.outputs().size()),
-            fmt::arg("chunks", number(chunks)), fmt::arg("chunk", kChunk),
-            fmt::arg("M", number(extent_or_one(Role::row))),
-            fmt::arg("width", std::min<int64_t>(4, group_width(body_, columns))), fmt::arg("N", number(columns)),
-            fmt::arg("inside", inside));
+    for (const size_t k : outputs) {
+      const std::string value = writer.value(roles_.graph->outputs()[k].value, roles_.at_result());
+      stores.store(k, roles_.result.flat_index(roles_.at_result()), value);
+    }
+    stores.close();
+    if (!writer.problem().empty()) return error(writer.problem());
+    kernel_.faults = writer.faults();
+    kernel_.text += kernel_head(body_, name) +
+                    fmt::format(
+                        "  const {T}* LUMEN_RESTRICT const sums = (const {T}*)LUMEN_OUT({k});\n"
+                        "  LUMEN_ROWS(row) {{\n"
+                        "    const int64_t line = row / {chunks}, first = row % {chunks} * {chunk};\n"
+                        "    const int64_t i0 = line / {M}, i1 = line % {M};\n{text}  }}\n  LUMEN_RETURN;\n}}\n",
+                        fmt::arg("T", storage_type(sum_dtype_)), fmt::arg("k", body_.outputs().size()),
+                        fmt::arg("chunks", number(chunks)), fmt::arg("chunk", kChunk),
+                        fmt::arg("M", number(extent_or_one(Role::row))), fmt::arg("text", writer.text()));
     kernel_.steps.push_back({name, lines * chunks});
     return {};
   }
+  Expr variable(Role role) const { return Expr::index(static_cast<int>(role), roles_.extent(role)); }
   Expr extent_or_one(Role role) const { return max(roles_.extent(role), 1); }
 
   // The dtype of the one output, when that is nothing but the sums.
@@ -209,10 +221,17 @@ class LibraryPrinter {
 
     const int64_t width = group_width(body_, depth);
     ElementWriter writer(*held.graph, 4, kernel_.faults);
-    writer.open_loop(fmt::format("LUMEN_RANGE_BY(i3, {}, 0, {})", width, number(depth)),
-                     Expr::index(static_cast<int>(Role::summed), depth), bounds(depth).lo < 1);
+    const bool may_be_empty = bounds(depth).lo < 1;
+    writer.open_loop(fmt::format("LUMEN_GROUPS(i3, {}, 0, {})", width, number(depth)), Expr(0), may_be_empty);
+    writer.line(fmt::format("LUMEN_HOLD({}, held, {});", storage_type(held.dtype), width));
+    writer.open_group(fmt::format("LUMEN_EACH(i3, {})", width), variable(Role::summed), may_be_empty,
+                      {width, "i3_group", "i3 - i3_group"});
     const std::string value = writer.value(held.node, roles_.at);
-    writer.line(fmt::format("packed[row * {} + i3] = {}({});", number(depth), held.convert, value));
+    writer.line(fmt::format("LUMEN_KEEP(held, i3 - i3_group, packed[row * {} + i3], {}({}));", number(depth),
+                            held.convert, value));
+    writer.close();
+    writer.line(fmt::format("LUMEN_FLUSH(held, {}, packed, i{}, i3_group, row * {} + i{});", width, kFirstOfGroup,
+                            number(depth), kFirstOfGroup));
     writer.close();
     if (!writer.problem().empty()) return error(writer.problem());
     kernel_.faults = writer.faults();
