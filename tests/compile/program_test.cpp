@@ -17,6 +17,7 @@
 #include "lumen/search/verify.h"
 #include "tests/support/gpu_target.h"
 #include "tests/support/scratch_dir.h"
+#include "tests/support/source_dir.h"
 
 namespace lumen {
 namespace {
@@ -305,6 +306,15 @@ TEST(ProgramFile, keeps_how_steps_run) {
       EXPECT_EQ(is[k].product->columns.pitch, was[k].product->columns.pitch);
     }
   }
+}
+
+// What the fuzzer of programs begins with (tests/fuzz/program.cpp): it finds little when that is refused.
+TEST(ProgramFile, reads_the_seed_of_its_fuzzer) {
+  std::ifstream file(tests::source_dir() / "tests/fuzz/corpus/program/softmax.json");
+  Graph whole;
+  whole.input("x", {whole.dim("rows", 0, 64), 5}).output("y");
+  const Expected<Program> read = read_program_json(nlohmann::json::parse(file), whole);
+  EXPECT_TRUE(read.ok()) << read.diag().str();
 }
 
 TEST(ProgramFile, keeps_which_calls_can_run_at_once) {
