@@ -56,17 +56,11 @@ class Follower {
 
   // Calls that can run at once: what one writes, no other reads or writes.
   Expected<void> wave(size_t begin, size_t end) {
-    std::map<Memory, size_t> readers, writers;  // the last one
-    for (size_t k = begin; k < end; ++k) {
-      for (const uint32_t value : program_.calls[k].operands) readers[memory(program_.homes[value])] = k;
-    }
+    std::map<Memory, size_t> writers;
     for (size_t k = begin; k < end; ++k) {
       for (const Memory& to : LUMEN_TRY(call(k))) {
-        const auto reader = readers.find(to);
-        const bool read = reader != readers.end() && reader->second != k;
-        if (read || !writers.emplace(to, k).second) {
-          return error(fmt::format("call {} writes what another of its wave needs", k));
-        }
+        if (!writers.emplace(to, k).second)
+          return error(fmt::format("call {} writes what another of its wave does", k));
       }
     }
     for (size_t k = begin; k < end; ++k) {

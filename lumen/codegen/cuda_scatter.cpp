@@ -5,6 +5,7 @@
 #include "lumen/codegen/element.h"
 #include "lumen/codegen/scalar.h"
 #include "lumen/codegen/scatter.h"
+#include "lumen/codegen/wide_store.h"
 #include "lumen/hlir/indexing.h"
 #include "lumen/ir/expr_bounds.h"
 
@@ -45,11 +46,11 @@ class CudaScatterPrinter {
     ElementWriter writer(body_, 4);
     const Expr flat = Expr::index(0, shape_.numel());
     const int64_t width = group_width(body_, shape_.numel());
-    writer.open_loop(fmt::format("LUMEN_ELEMENT_ROWS_BY({}, {})", flat.is_constant() ? "i_one" : "i0", width), flat,
-                     bounds(shape_.numel()).lo < 1);
-    const std::vector<Expr> at = unflatten(flat, shape_);
-    writer.line(store_statement(body_, 0, writer.index(flat), writer.value(body_[scatter_].operands[0], at)));
-    writer.close();
+    const std::string along = flat.is_constant() ? "i_one" : "i0";
+    WideStore stores(writer, body_, flat, along, width);
+    stores.open(fmt::format("LUMEN_ROW_GROUPS({}, {})", along, width), bounds(shape_.numel()).lo < 1, {0});
+    stores.store(0, flat, writer.value(body_[scatter_].operands[0], unflatten(flat, shape_)));
+    stores.close();
     if (!writer.problem().empty()) return error(writer.problem());
     kernel.text += kernel_head(body_, name) + writer.text() + "  LUMEN_RETURN;\n}\n";
     kernel.faults = writer.faults();

@@ -13,8 +13,9 @@ namespace {
 // LUMEN_ROWS(row)                          the rows of this call
 // LUMEN_ELEMENTS(i, count)                 independent elements
 // LUMEN_RANGE(i, first, end)               the same, from `first` on
-// LUMEN_..._BY(…, width, …)                the same, a thread of a GPU taking `width` neighbours, which divides all
-// LUMEN_GROUPS(i, width, first, end)       those groups: for each
+// LUMEN_GROUPS(i, width, first, end)       the same in groups: a thread of a GPU takes `width` neighbours, which
+// divides
+//                                          all; LUMEN_ROW_GROUPS(i, width) where they are the rows. For each group
 //   LUMEN_EACH(i, width)                   its elements. What LUMEN_TAKE has read before them is LUMEN_GOT, what
 //                                          LUMEN_KEEP puts into LUMEN_HOLD is stored after them by LUMEN_FLUSH; in C,
 //                                          LUMEN_GOT reads and LUMEN_KEEP stores
@@ -67,8 +68,6 @@ const char* const kC = R"C(
 #define LUMEN_GOT(name, place, element) element
 #define LUMEN_KEEP(name, place, element, value) element = value
 #define LUMEN_FLUSH(name, width, to, first, group, index)
-#define LUMEN_RANGE_BY(i, width, first, last) LUMEN_RANGE(i, first, last)
-#define LUMEN_ELEMENT_ROWS_BY(i, width) LUMEN_ELEMENT_ROWS(i)
 #define LUMEN_FULL(b, l, lanes, first, last) LUMEN_FULL_GROUPS(b, lanes, 1, first, last) LUMEN_LANES_OF(l, lanes, 1)
 #define LUMEN_FULL_GROUPS(b, lanes, width, first, last) for (int64_t b = (first); b + (lanes) <= (last); b += (lanes))
 #define LUMEN_LANES_OF(l, lanes, width) LUMEN_VECTOR for (int64_t l = 0; l < (lanes); ++l)
@@ -164,8 +163,6 @@ LUMEN_FN uint32_t lumen_some_threads(void) {
     const int64_t first = group;                          \
     lumen_write<width>(to + (index), name);               \
   }
-#define LUMEN_RANGE_BY(i, width, first, last) LUMEN_GROUPS(i, width, first, last) LUMEN_EACH(i, width)
-#define LUMEN_ELEMENT_ROWS_BY(i, width) LUMEN_ROW_GROUPS(i, width) LUMEN_EACH(i, width)
 #define LUMEN_FULL_GROUPS(b, lanes, width, first, last)                              \
   for (int64_t b = (first) + (int64_t)threadIdx.x * (width); b < (last); \
        b += (int64_t)lumen_some_threads() * (width))
