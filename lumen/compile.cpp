@@ -345,7 +345,8 @@ Expected<Compiled> compile_variants(const GraphPtr& graph, const CompileOptions&
   for (const std::vector<DimRange>& where : combinations(buckets)) {
     const GraphPtr part = where.empty() ? graph : GraphPtr(LUMEN_TRY(restricted(*graph, where)));
     OneCompilation one(compilation, options, compiled.report, text_of(where));
-    compiled.variants.push_back({where, LUMEN_TRY(one.run(part))});
+    Binary binary = LUMEN_TRY(one.run(part));
+    compiled.variants.push_back({where, std::move(binary)});
   }
   return compiled;
 }

@@ -84,12 +84,14 @@ Expected<NamedTensors> read_expected(const Graph& graph, const std::string& diff
   if (diff.find('=') != std::string::npos) {
     const auto [output, file] = LUMEN_TRY(parse_assignment("--diff", diff));
     LUMEN_TRY(require_name("output", output, names));
-    return NamedTensors{{output, LUMEN_TRY(read_npy(file))}};
+    HostTensor wanted = LUMEN_TRY(read_npy(file));
+    return NamedTensors{{output, std::move(wanted)}};
   }
   if (names.size() != 1) {
     return error(fmt::format("--diff {}: the graph has {} outputs; say which with NAME=FILE.npy", diff, names.size()));
   }
-  return NamedTensors{{names[0], LUMEN_TRY(read_npy(diff))}};
+  HostTensor wanted = LUMEN_TRY(read_npy(diff));
+  return NamedTensors{{names[0], std::move(wanted)}};
 }
 
 Expected<int> print_difference(const Session& session, const NamedTensors& expected, const RunOptions& options) {

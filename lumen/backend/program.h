@@ -21,7 +21,7 @@ struct ProgramKernel {
 };
 
 struct ProgramCall {
-  uint32_t kernel;
+  uint32_t kernel = 0;
   std::vector<uint32_t> operands;  // values, as the body's inputs
   std::vector<uint32_t> results;
   bool joins = false;  // is of the wave of the call before it: those can run at once (waves.h)

@@ -100,7 +100,8 @@ class [[nodiscard]] Expected {
 
 }  // namespace lumen
 
-// The value of an Expected expression, or an early return with its Diag. The counter keeps nested ones apart.
+// The value of an Expected expression, or an early return with its Diag. The counter keeps nested ones apart. Not in a
+// braced list after an element that owns memory: compilers do not destroy that element on the early return.
 #define LUMEN_TRY(...) LUMEN_TRY_COUNTED(__COUNTER__, __VA_ARGS__)
 #define LUMEN_TRY_COUNTED(id, ...) LUMEN_TRY_NAMED(id, __VA_ARGS__)
 #define LUMEN_TRY_NAMED(id, ...)                                            \

@@ -77,7 +77,10 @@ Expected<LoadedProgram> read_variants(const JsonMembers& members, std::string_vi
     Variant read;
     for (const Json& range : *LUMEN_TRY(variant.array("where"))) {
       const JsonMembers ends(range, "range");
-      read.where.push_back({LUMEN_TRY(ends.text("dim")), LUMEN_TRY(ends.number("lo")), LUMEN_TRY(ends.number("hi"))});
+      DimRange& ranged = read.where.emplace_back();
+      ranged.dim = LUMEN_TRY(ends.text("dim"));
+      ranged.lo = LUMEN_TRY(ends.number("lo"));
+      ranged.hi = LUMEN_TRY(ends.number("hi"));
     }
     const int64_t size = LUMEN_TRY(variant.number("code"));
     if (size < 0 || static_cast<size_t>(size) > code.size()) return variant.wrong("code", "a part of the file");

@@ -280,9 +280,11 @@ Expected<Program> read_program_json(const Json& json, const Graph& whole) {
     const JsonMembers call(each, "call");
     const int64_t kernel = LUMEN_TRY(call.number("kernel"));
     if (kernel < 0 || kernel >= static_cast<int64_t>(program.kernels.size())) return call.wrong("kernel", "a kernel");
-    program.calls.push_back({static_cast<uint32_t>(kernel), LUMEN_TRY(call.numbers("operands", program.values.size())),
-                             LUMEN_TRY(call.numbers("results", program.values.size())),
-                             LUMEN_TRY(call.number("joins")) != 0});
+    ProgramCall& read = program.calls.emplace_back();
+    read.kernel = static_cast<uint32_t>(kernel);
+    read.operands = LUMEN_TRY(call.numbers("operands", program.values.size()));
+    read.results = LUMEN_TRY(call.numbers("results", program.values.size()));
+    read.joins = LUMEN_TRY(call.number("joins")) != 0;
   }
   program.outputs = LUMEN_TRY(members.numbers("outputs", program.values.size()));
   if (program.outputs.size() != graph.outputs().size()) return members.wrong("outputs", "as long as the graph's");

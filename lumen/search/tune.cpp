@@ -45,7 +45,8 @@ Expected<ProgramKernel> make_kernel(const std::shared_ptr<const Graph>& body, co
                                     const Target& target) {
   if (schedule.empty()) return ProgramKernel{expand(*body), {}, {}};
   const std::string name = "k" + kernel_hash(print(*body) + schedule);
-  return ProgramKernel{body, LUMEN_TRY(print_kernel(*body, name, schedule, target)), schedule};
+  auto source = LUMEN_TRY(print_kernel(*body, name, schedule, target));
+  return ProgramKernel{body, std::move(source), schedule};
 }
 
 Tuner::Tuner(const Device& device, TuneOptions options) : Tuner(device, std::move(options), device.target()) {}

@@ -72,7 +72,9 @@ Expected<bool> Program::run_ground(const ActionNode& action) {
     const std::vector<Value> values = LUMEN_TRY(code.run());
     if (graph.state().trace != nullptr) {
       const uint32_t firings = static_cast<uint32_t>(graph.state().trace->firings.size());
-      state_.given.push_back({LUMEN_TRY(written_term(*both->left)), LUMEN_TRY(written_term(*both->right)), firings});
+      const WrittenTerm left = LUMEN_TRY(written_term(*both->left));
+      const WrittenTerm right = LUMEN_TRY(written_term(*both->right));
+      state_.given.push_back({left, right, firings});
     }
     graph.unite(*sort, values[0], values[1]);
     LUMEN_TRY(placed(graph.rebuild(), action.span));  // the entries of a :no-merge function may have met
