@@ -11,7 +11,7 @@ LARGE = 64 << 20  # bytes of such a pattern
 
 def best_peer(result):
     """(name, seconds) of the fastest one; None when no peer can do the case."""
-    peers = {who: s for who, s in result["seconds"].items() if who != "lumen"}
+    peers = {who: s for who, s in result["seconds"].items() if who not in ("lumen", "limit")}
     return min(peers.items(), key=lambda item: item[1]) if peers else None
 
 
@@ -25,37 +25,47 @@ def geometric_mean(values):
     return math.exp(sum(map(math.log, values)) / len(values)) if values else None
 
 
-def copy_rate(limits, size):
-    """Of the measured copy that is nearest in size, as `lumen bench` takes it."""
-    nearest = min(limits["copies"], key=lambda copy: abs(math.log(size / copy["bytes"])))
-    return nearest["bytes_per_second"]
+def matmul_size(case):
+    return int(case["size"].split("x")[0])
 
 
-def matmul_size(result):
-    return int(result["size"].split("x")[0])
+def is_narrow_matmul(case):
+    return case["group"] == "matmul" and case["dtype"] in ("bf16", "i8") and matmul_size(case) >= 512
 
 
-def tile_share(result, limits):
+def is_large_vector(case):
+    return case["unit"] == "vector" and (case["group"] == "gemv" or case["bytes"] >= LARGE)
+
+
+def has_limit(case):
+    """Whether a share of what the machine can do is asked for: the trial `limit` is that, at the same time."""
+    return is_narrow_matmul(case) or is_large_vector(case)
+
+
+def share_of_limit(result):
+    """None where the machine has no such unit."""
+    limit = result["seconds"].get("limit", 0)
+    return limit / result["seconds"]["lumen"] if limit > 0 else None
+
+
+def tile_share(result):
     """Of the AMX rate; None where that is not asked for."""
-    most = limits.get(f"{result['dtype']}_flops", 0)
-    narrow = result["group"] == "matmul" and result["dtype"] in ("bf16", "i8") and matmul_size(result) >= 512
-    return result["flops"] / result["seconds"]["lumen"] / most if narrow and most else None
+    return share_of_limit(result) if is_narrow_matmul(result) else None
 
 
-def copy_share(result, limits):
+def copy_share(result):
     """Of the copy rate; None where that is not asked for."""
-    large = result["unit"] == "vector" and (result["group"] == "gemv" or result["bytes"] >= LARGE)
-    return result["bytes"] / result["seconds"]["lumen"] / copy_rate(limits, result["bytes"]) if large else None
+    return share_of_limit(result) if is_large_vector(result) else None
 
 
-def case_misses(result, limits):
+def case_misses(result):
     """What is wrong with one case, as sentences without its name."""
     if "lumen" not in result["seconds"]:
         return ["lumen failed: " + result["problems"].get("lumen", "no reason given").splitlines()[0]]
     misses = []
     if not result["agrees"]:
         misses.append(f"the outputs are off by {result['error']:.2g} of the largest value")
-    tiles, copies, speed = tile_share(result, limits), copy_share(result, limits), ratio(result)
+    tiles, copies, speed = tile_share(result), copy_share(result), ratio(result)
     wanted = NARROW_MATMUL if tiles is not None else ANY
     if speed is None:
         misses.append("no peer to compare with")
@@ -74,8 +84,7 @@ def fused_mean(report):
 
 def misses(report):
     """Every target that a report misses, one line each."""
-    lines = [f"{result['name']}: {miss}" for result in report["results"]
-             for miss in case_misses(result, report["limits"])]
+    lines = [f"{result['name']}: {miss}" for result in report["results"] for miss in case_misses(result)]
     mean = fused_mean(report)
     if mean is not None and mean < FUSED_MEAN:
         lines.append(f"fused patterns: geometric mean {mean:.2f}, wanted {FUSED_MEAN}")
@@ -91,21 +100,21 @@ def time_text(seconds):
     return f"{seconds / unit:.3g} {name}"
 
 
-def row(result, limits):
+def row(result):
     seconds, speed = result["seconds"], ratio(result)
     cells = [time_text(seconds.get(who)) for who in ("lumen", "eager", "compile", "onnxruntime")]
     best = best_peer(result)
     shares = [tile_share, copy_share] if "lumen" in seconds else []
     notes = [f"{share:.0%} of {name}" for name, share in
-             zip(("tiles", "copy"), (f(result, limits) for f in shares)) if share is not None]
+             zip(("tiles", "copy"), (f(result) for f in shares)) if share is not None]
     return [result["name"], *cells, best[0] if best else "-", f"{speed:.2f}" if speed else "-",
-            ("MISS " if case_misses(result, limits) else "") + ", ".join(notes)]
+            ("MISS " if case_misses(result) else "") + ", ".join(notes)]
 
 
 def table(report):
     """The results as aligned lines."""
     rows = [["case", "lumen", "eager", "compile", "ort", "best peer", "ratio", ""]]
-    rows += [row(result, report["limits"]) for result in report["results"]]
+    rows += [row(result) for result in report["results"]]
     widths = [max(len(r[k]) for r in rows) for k in range(len(rows[0]))]
     left = (0, 5, 7)
     lines = ["  ".join(c.ljust(w) if k in left else c.rjust(w) for k, (c, w) in enumerate(zip(r, widths))).rstrip()

@@ -4,25 +4,24 @@ import unittest
 
 import targets
 
-LIMITS = {"copies": [{"bytes": 1e5, "bytes_per_second": 1e11}, {"bytes": 1e8, "bytes_per_second": 1e10}],
-          "f32_flops": 1e11, "bf16_flops": 1e12, "i8_flops": 2e12}
 
-
-def result(lumen=1e-3, eager=2e-3, **fields):
+def result(lumen=1e-3, eager=2e-3, limit=None, **fields):
     made = {"name": "softmax/8x8/f32", "group": "softmax", "size": "8x8", "dtype": "f32", "unit": "vector",
             "fused": True, "flops": 1e3, "bytes": 1e3, "agrees": True, "error": 0.0, "problems": {},
             "seconds": {"lumen": lumen, "eager": eager, "compile": 10 * eager}}
+    if limit is not None:
+        made["seconds"]["limit"] = limit
     made.update(fields)
     return made
 
 
-def matmul(dtype, lumen, eager, size=512):
-    return result(lumen, eager, name=f"matmul/{size}/{dtype}", group="matmul", size=f"{size}x{size}x{size}", dtype=dtype,
+def matmul(dtype, lumen, eager, limit=None, size=512):
+    return result(lumen, eager, limit, name=f"matmul/{size}/{dtype}", group="matmul", size=f"{size}x{size}x{size}", dtype=dtype,
                   unit="matrix", fused=False, flops=2 * size**3)
 
 
 def missed(*results):
-    return targets.misses({"threads": 1, "limits": LIMITS, "results": list(results)})
+    return targets.misses({"threads": 1, "results": list(results)})
 
 
 class Targets(unittest.TestCase):
@@ -49,28 +48,31 @@ class Targets(unittest.TestCase):
                          ["1 thread: softmax/8x8/f32: no peer to compare with"])
 
     def test_narrow_matmul(self):
-        at_share = 2 * 512**3 / 1e12  # seconds at the full tile rate
-        self.assertEqual(missed(matmul("bf16", 2 * at_share, 2.3 * at_share)), [])
-        self.assertEqual(missed(matmul("bf16", 2 * at_share, 2 * at_share)),
-                         ["1 thread: matmul/512/bf16: 1.00 of eager, wanted 1.1"])
-        self.assertEqual(missed(matmul("bf16", 3 * at_share, 6 * at_share)),
+        self.assertEqual(missed(matmul("bf16", 2, 2.3, limit=1)), [])
+        self.assertEqual(missed(matmul("bf16", 2, 2, limit=1)), ["1 thread: matmul/512/bf16: 1.00 of eager, wanted 1.1"])
+        self.assertEqual(missed(matmul("bf16", 3, 6, limit=1)),
                          ["1 thread: matmul/512/bf16: 33% of the tile rate, wanted 40%"])
-        self.assertEqual(missed(matmul("i8", at_share, 2 * at_share)), [])
-        self.assertEqual(missed(matmul("i8", 2 * at_share, 4 * at_share)),
+        self.assertEqual(missed(matmul("i8", 4, 8, limit=1)),
                          ["1 thread: matmul/512/i8: 25% of the tile rate, wanted 40%"])
-        self.assertEqual(missed(matmul("bf16", 1, 1, size=128), matmul("f32", 1, 1)), [])
+        self.assertEqual(missed(matmul("bf16", 3, 6, limit=0)), [])  # no tiles
+        self.assertEqual(missed(matmul("bf16", 1, 1, limit=0.1, size=128), matmul("f32", 1, 1)), [])
+
+    def test_the_limit_is_no_peer(self):
+        self.assertEqual(targets.best_peer(result(limit=1e-9)), ("eager", 2e-3))
 
     def test_large_ones_beside_copies(self):
-        large = 100e6
-        self.assertEqual(missed(result(large / 0.9e10, 1, bytes=large)), [])
-        self.assertEqual(missed(result(large / 0.8e10, 1, bytes=large)),
+        self.assertEqual(missed(result(1, 2, limit=0.9, bytes=100e6)), [])
+        self.assertEqual(missed(result(1, 2, limit=0.8, bytes=100e6)),
                          ["1 thread: softmax/8x8/f32: 80% of the copy rate, wanted 85%"])
-        self.assertEqual(missed(result(1, 2, bytes=1e6)), [])
-        self.assertEqual(missed(result(1, 2, bytes=1e6, group="gemv", fused=False)),
-                         ["1 thread: softmax/8x8/f32: 0% of the copy rate, wanted 85%"])
+        self.assertEqual(missed(result(1, 2, limit=0.1, bytes=1e6)), [])
+        self.assertEqual(missed(result(1, 2, limit=0.1, bytes=1e6, group="gemv", fused=False)),
+                         ["1 thread: softmax/8x8/f32: 10% of the copy rate, wanted 85%"])
+        self.assertEqual([targets.has_limit(c) for c in (result(bytes=100e6), result(), matmul("i8", 1, 1),
+                                                         matmul("f32", 1, 1), matmul("i8", 1, 1, size=128))],
+                         [True, False, True, False, False])
 
     def test_table(self):
-        text = targets.table({"threads": 1, "limits": LIMITS, "results": [result(), result(3e-3, 1.5e-3)]})
+        text = targets.table({"threads": 1, "results": [result(), result(3e-3, 1.5e-3)]})
         self.assertEqual(text.splitlines(), [
             "case             lumen   eager  compile  ort  best peer  ratio",
             "softmax/8x8/f32   1 ms    2 ms    20 ms    -  eager       2.00",

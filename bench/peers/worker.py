@@ -9,6 +9,7 @@ import time
 
 import torch
 
+import targets
 from lumen_child import Failure, Lumen
 from onnx_peer import make_onnx
 from torch_cases import Pattern, exact_outputs, make_tensors
@@ -98,6 +99,8 @@ def run_case(case, lumen, options):
         result["agrees"] = result["error"] <= TOLERANCE[case["dtype"]]
     except Failure as problem:
         result["problems"]["lumen"] = str(problem)
+    if targets.has_limit(case) and "lumen" in timers:
+        timers["limit"] = lambda runs: lumen.ask(do="limit", case=case["name"], runs=runs)["seconds"]
     result["seconds"], result["trials"] = in_turns(timers, options.rounds, options.seconds)
     lumen.drop(case)
     torch.compiler.reset()
@@ -125,7 +128,7 @@ def main():
              if re.search(options.only, c["name"]) and (c["quick"] or not options.quick)]
     if not cases:
         sys.exit(f"no case has a name like `{options.only}`")
-    report = {"threads": options.threads, "limits": lumen.ask(do="limits"), "results": []}
+    report = {"threads": options.threads, "results": []}
     with torch.no_grad():
         for number, case in enumerate(cases, 1):
             if sys.stderr.isatty():

@@ -116,27 +116,103 @@ double Limits::matrix_rate(DType dtype) const {
   return f32_flops;
 }
 
-Expected<Limits> measure_limits(const cpu::Compiler& compiler, cpu::ThreadPool& pool) {
-  const cpu::Source vector[] = {{"copy", kVectorKernels}};
+namespace {
+
+struct VectorKernels {
+  std::shared_ptr<cpu::Library> library;
+  CopyFunction* copy;
+  MultiplyFunction* multiply;
+};
+
+Expected<VectorKernels> vector_kernels(const cpu::Compiler& compiler) {
+  const cpu::Source source[] = {{"copy", kVectorKernels}};
   cpu::CompileOptions options;
   options.flags = {"-ffp-contract=fast"};
-  const auto library = LUMEN_TRY(compiler.compile(vector, options));
-  auto* copy = reinterpret_cast<CopyFunction*>(LUMEN_TRY(library->symbol("copy")));
-  auto* multiply = reinterpret_cast<MultiplyFunction*>(LUMEN_TRY(library->symbol("multiply")));
+  VectorKernels made;
+  made.library = LUMEN_TRY(compiler.compile(source, options));
+  made.copy = reinterpret_cast<CopyFunction*>(LUMEN_TRY(made.library->symbol("copy")));
+  made.multiply = reinterpret_cast<MultiplyFunction*>(LUMEN_TRY(made.library->symbol("multiply")));
+  return made;
+}
+
+struct MatrixKernels {
+  std::shared_ptr<cpu::Library> library;
+  TilesFunction* tiles = nullptr;
+};
+
+// None where the machine has no tiles.
+Expected<MatrixKernels> matrix_kernels(const cpu::Compiler& compiler) {
+  MatrixKernels made;
+  if (!compiler.target().amx_tile) return made;
+  const cpu::Source source[] = {{"tiles", kTileKernel}};
+  made.library = LUMEN_TRY(compiler.compile(source));
+  made.tiles = reinterpret_cast<TilesFunction*>(LUMEN_TRY(made.library->symbol("tiles")));
+  return made;
+}
+
+}  // namespace
+
+Expected<Limits> measure_limits(const cpu::Compiler& compiler, cpu::ThreadPool& pool) {
+  const VectorKernels vector = LUMEN_TRY(vector_kernels(compiler));
+  const MatrixKernels matrix = LUMEN_TRY(matrix_kernels(compiler));
   Limits limits;
   limits.threads = pool.threads();
   for (const int64_t bytes : kCopyBytes) {
-    limits.copies.push_back({static_cast<double>(bytes), copy_rate_of(copy, pool, bytes)});
+    limits.copies.push_back({static_cast<double>(bytes), copy_rate_of(vector.copy, pool, bytes)});
   }
-  limits.f32_flops = multiply_rate_of(multiply, pool);
+  limits.f32_flops = multiply_rate_of(vector.multiply, pool);
   const cpu::CpuFeatures& features = compiler.target();
-  if (!features.amx_tile) return limits;
-  const cpu::Source tile[] = {{"tiles", kTileKernel}};
-  const auto tile_library = LUMEN_TRY(compiler.compile(tile));
-  auto* tiles = reinterpret_cast<TilesFunction*>(LUMEN_TRY(tile_library->symbol("tiles")));
-  if (features.amx_bf16) limits.bf16_flops = tile_rate_of(tiles, pool, 2);
-  if (features.amx_int8) limits.i8_flops = tile_rate_of(tiles, pool, 1);
+  if (matrix.tiles != nullptr && features.amx_bf16) limits.bf16_flops = tile_rate_of(matrix.tiles, pool, 2);
+  if (matrix.tiles != nullptr && features.amx_int8) limits.i8_flops = tile_rate_of(matrix.tiles, pool, 1);
   return limits;
+}
+
+Expected<LimitTrials> LimitTrials::make(const cpu::Compiler& compiler, cpu::ThreadPool& pool) {
+  const VectorKernels vector = LUMEN_TRY(vector_kernels(compiler));
+  const MatrixKernels matrix = LUMEN_TRY(matrix_kernels(compiler));
+  return LimitTrials(vector.library, matrix.library, vector.copy, matrix.tiles, pool);
+}
+
+double LimitTrials::copies(int way, int64_t share, int64_t runs) const {
+  const auto once = [&] {
+    pool_->run(pool_->threads(), [&](int64_t piece, int) {
+      copy_(reinterpret_cast<char*>(to_.data() + piece * share),
+            reinterpret_cast<const char*>(from_.data() + piece * share), share, 1, way);
+    });
+  };
+  once();
+  return timed([&] {
+           for (int64_t k = 0; k < runs; ++k) once();
+         }) /
+         static_cast<double>(runs);
+}
+
+double LimitTrials::copy(int64_t bytes, int64_t runs) {
+  const int64_t share = std::max<int64_t>(bytes / 2 / pool_->threads() / 256, 1) * 256;
+  if (from_.bytes() != share * pool_->threads()) {
+    from_ = Buffer(share * pool_->threads());
+    to_ = Buffer(share * pool_->threads());
+    double best = INFINITY;
+    for (int way = 0; way < kCopyWays; ++way) {
+      const double seconds = std::min(copies(way, share, 2), copies(way, share, 2));
+      if (seconds < best) best = seconds, way_ = way;
+    }
+  }
+  return copies(way_, share, runs);
+}
+
+double LimitTrials::tiles(DType dtype, double flops, int64_t runs) const {
+  if (tiles_ == nullptr) return 0;
+  const double of_four = 2.0 * kTileProducts * 16 * 16 * (dtype == DType::i8 ? 64 : 32);
+  const auto times = static_cast<int64_t>(flops / of_four / pool_->threads()) + 1;
+  const auto once = [&] {
+    pool_->run(pool_->threads(), [&](int64_t, int) { tiles_(times, dtype == DType::i8 ? 1 : 0); });
+  };
+  once();
+  return timed([&] {
+           for (int64_t k = 0; k < runs; ++k) once();
+         }) /
+         static_cast<double>(runs);
 }
 
 }  // namespace lumen::bench

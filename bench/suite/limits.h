@@ -1,8 +1,12 @@
 // What this machine can do at most, measured: the rates that a case's own are shares of.
 #pragma once
 
+#include <array>
+#include <memory>
 #include <vector>
 
+#include "bench/suite/limit_kernels.h"
+#include "lumen/backend/buffer.h"
 #include "lumen/backend/cpu/compiler.h"
 #include "lumen/backend/cpu/thread_pool.h"
 #include "lumen/base/expected.h"
@@ -32,5 +36,34 @@ struct Limits {
 
 // Takes about half a second.
 Expected<Limits> measure_limits(const cpu::Compiler& compiler, cpu::ThreadPool& pool);
+
+// The same as trials that take turns with those of a case: other users of the machine change what it can do from one
+// second to the next, so a share of a limit is one of a limit at the same time.
+class LimitTrials {
+ public:
+  static Expected<LimitTrials> make(const cpu::Compiler& compiler, cpu::ThreadPool& pool);
+
+  // Seconds of one copy that moves `bytes` in all, in the fastest way: the mean of `runs` after one that is not counted.
+  double copy(int64_t bytes, int64_t runs);
+  // Seconds of so many multiplications and additions by the unit that multiplies matrices of bf16 or i8 fastest; 0 where
+  // the machine has none.
+  double tiles(DType dtype, double flops, int64_t runs) const;
+
+ private:
+  LimitTrials(std::shared_ptr<cpu::Library> vector, std::shared_ptr<cpu::Library> matrix,
+              CopyFunction* copy_function, TilesFunction* tiles_function, cpu::ThreadPool& pool)
+      : libraries_{std::move(vector), std::move(matrix)},
+        copy_(copy_function),
+        tiles_(tiles_function),
+        pool_(&pool) {}
+  double copies(int way, int64_t share, int64_t runs) const;
+
+  std::array<std::shared_ptr<cpu::Library>, 2> libraries_;
+  CopyFunction* copy_;
+  TilesFunction* tiles_;  // null: none
+  cpu::ThreadPool* pool_;
+  Buffer from_, to_;
+  int way_ = 0;
+};
 
 }  // namespace lumen::bench

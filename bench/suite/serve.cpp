@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <istream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ostream>
 
 #include "bench/suite/report_json.h"
@@ -64,12 +67,12 @@ class Server {
       for (const Case& c : cases_) cases.push_back(case_json(c));
       return Json{{"cases", cases}};
     }
-    if (what == "limits") return limits_json(LUMEN_TRY(measure_limits(LUMEN_TRY(cpu::Compiler::find()), *pool_)));
     const std::string name = request.at("case").get<std::string>();
     if (what == "load") return load(name, request.at("folder").get<std::string>());
     const auto found = subjects_.find(name);
     if (found == subjects_.end()) return error(fmt::format("case `{}` is not loaded", name));
     if (what == "time") return Json{{"seconds", LUMEN_TRY(found->second.time(request.at("runs").get<int64_t>()))}};
+    if (what == "limit") return limit(name, request.at("runs").get<int64_t>());
     if (what == "store") return store(found->second, request.at("folder").get<std::string>());
     if (what != "drop") return error(fmt::format("cannot do `{}`", what));
     subjects_.erase(found);
@@ -77,6 +80,15 @@ class Server {
   }
 
  private:
+  // What the machine takes at the moment for the bytes of a case of vectors, or the products of one of matrices.
+  Expected<Json> limit(const std::string& name, int64_t runs) {
+    const auto found = std::ranges::find(cases_, name, &Case::name);
+    if (!trials_) trials_ = LUMEN_TRY(LimitTrials::make(LUMEN_TRY(cpu::Compiler::find()), *pool_));
+    const double seconds = found->unit == Unit::matrix ? trials_->tiles(found->dtype, found->flops, runs)
+                                                       : trials_->copy(std::llround(least_bytes(*found->graph())), runs);
+    return Json{{"seconds", seconds}};
+  }
+
   Expected<Json> load(const std::string& name, const std::string& folder) {
     for (const Case& c : cases_) {
       if (c.name() != name) continue;
@@ -117,6 +129,7 @@ class Server {
   std::vector<Case> cases_;
   std::shared_ptr<cpu::ThreadPool> pool_;
   std::map<std::string, Subject> subjects_;
+  std::optional<LimitTrials> trials_;
 };
 
 }  // namespace

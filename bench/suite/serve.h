@@ -2,7 +2,7 @@
 //
 // Each line in is a JSON object and is answered by one line, {"error": "..."} where it went wrong:
 //   {"do": "cases"}                                 every pattern: name, inputs, outputs, flops, bytes, ...
-//   {"do": "limits"}                                as the reports of `lumen bench` have them
+//   {"do": "limit", "case": NAME, "runs": N}        seconds that the machine takes for its bytes or products
 //   {"do": "load", "case": NAME, "folder": DIR}     compiles; inputs are read from DIR/<input>.bin, as they are stored
 //   {"do": "time", "case": NAME, "runs": N}         seconds of one run, the mean of N after one that is not counted
 //   {"do": "store", "case": NAME, "folder": DIR}    writes the outputs to DIR/<output>.out

@@ -18,7 +18,9 @@ namespace {
 //                                          all; LUMEN_ROW_GROUPS(i, width) where they are the rows. For each group
 //   LUMEN_EACH(i, width)                   its elements. What LUMEN_TAKE has read before them is LUMEN_GOT, what
 //                                          LUMEN_KEEP puts into LUMEN_HOLD is stored after them by LUMEN_FLUSH; in C,
-//                                          LUMEN_GOT reads and LUMEN_KEEP stores
+//                                          LUMEN_GOT reads and LUMEN_KEEP stores. For elements of results there are
+//                                          LUMEN_KEEP_RESULT, …: in C, a kernel between LUMEN_STORES (streamed) and its
+//                                          end (plain) keeps strips of them, and stores those past the caches
 // LUMEN_BLOCK(n)                           elements that are summed before their sum is added to another
 // LUMEN_FOLD(i, count, clauses)            elements that are added to what OpenMP's reduction clauses name
 // LUMEN_IN_ORDER(i, first, end)            elements that share bytes with their neighbours
@@ -60,11 +62,43 @@ const char* const kC = R"C(
 #define LUMEN_REST(b, l, lanes, first, last)                                                                   \
   for (int64_t b = (last) - ((last) - (first)) % (lanes), l##_count = (last) - b; l##_count > 0; l##_count = 0) \
     LUMEN_VECTOR for (int64_t l = 0; l < l##_count; ++l)
-#define LUMEN_GROUPS(i, width, first, last) LUMEN_RANGE(i, first, last)
-#define LUMEN_ROW_GROUPS(i, width) LUMEN_ELEMENT_ROWS(i)
-#define LUMEN_EACH(i, width)
+#define LUMEN_STORES plain
+#define LUMEN_PASTE(word, stores) word##_##stores
+#define LUMEN_WORD(word, stores) LUMEN_PASTE(word, stores)
+#define LUMEN_GROUPS LUMEN_WORD(LUMEN_GROUPS, LUMEN_STORES)
+#define LUMEN_GROUPS_plain(i, width, first, last) LUMEN_RANGE(i, first, last)
+#define LUMEN_GROUPS_streamed(i, width, first, last)                                                               \
+  for (int64_t i##_group = (first), i##_last = (last), i##_group_count;                                            \
+       i##_group < i##_last && (i##_group_count = lumen_min_i64(LUMEN_STRIP, i##_last - i##_group), 1); \
+       i##_group += LUMEN_STRIP)
+#define LUMEN_ROW_GROUPS(i, width) LUMEN_WORD(LUMEN_ROW_GROUPS, LUMEN_STORES)(i, width)
+#define LUMEN_ROW_GROUPS_plain(i, width) LUMEN_ELEMENT_ROWS(i)
+#define LUMEN_ROW_GROUPS_streamed(i, width) LUMEN_GROUPS_streamed(i, width, begin, end)
+#define LUMEN_EACH(i, width) LUMEN_WORD(LUMEN_EACH, LUMEN_STORES)(i)
+#define LUMEN_EACH_plain(i)
+#define LUMEN_EACH_streamed(i) LUMEN_VECTOR for (int64_t i = i##_group; i < i##_group + i##_group_count; ++i)
+#define LUMEN_HOLD_RESULT LUMEN_WORD(LUMEN_HOLD_RESULT, LUMEN_STORES)
+#define LUMEN_HOLD_RESULT_plain(type, name, width)
+#define LUMEN_HOLD_RESULT_streamed(type, name, width) type name[LUMEN_STRIP] __attribute__((aligned(64)))
+#define LUMEN_KEEP_RESULT LUMEN_WORD(LUMEN_KEEP_RESULT, LUMEN_STORES)
+#define LUMEN_KEEP_RESULT_plain(name, place, element, value) element = value
+#define LUMEN_KEEP_RESULT_streamed(name, place, element, value) name[place] = value
+#define LUMEN_FLUSH_RESULT LUMEN_WORD(LUMEN_FLUSH_RESULT, LUMEN_STORES)
+#define LUMEN_FLUSH_RESULT_plain(name, width, to, first, group, index)
+#define LUMEN_FLUSH_RESULT_streamed(name, width, to, first, group, index)      \
+  {                                                                            \
+    const int64_t first = group;                                               \
+    lumen_stream(to + (index), name, group##_count * (int64_t)sizeof name[0]); \
+  }
 #define LUMEN_HOLD(type, name, width)
-#define LUMEN_TAKE(type, name, width, from, first, group, index)
+#define LUMEN_TAKE LUMEN_WORD(LUMEN_TAKE, LUMEN_STORES)
+#define LUMEN_TAKE_plain(type, name, width, from, first, group, index)
+#define LUMEN_TAKE_streamed(type, name, width, from, first, group, index)                        \
+  {                                                                                              \
+    const int64_t first = group + LUMEN_STRIPS_AHEAD * LUMEN_STRIP;                              \
+    const char* const next = (const char*)(from + (index));                                      \
+    for (int64_t b = 0; b < LUMEN_STRIP * (int64_t)sizeof(type); b += 64) __builtin_prefetch(next + b); \
+  }
 #define LUMEN_GOT(name, place, element) element
 #define LUMEN_KEEP(name, place, element, value) element = value
 #define LUMEN_FLUSH(name, width, to, first, group, index)
@@ -78,7 +112,46 @@ const char* const kC = R"C(
 #define LUMEN_ROW_BUFFER(type, name, count) type name[count]
 #define LUMEN_SYNC
 #define LUMEN_ONCE
-#define LUMEN_RETURN return fault == 0 ? 0 : 1 + __builtin_ctzll((unsigned long long)fault)
+#define LUMEN_RETURN LUMEN_WORD(LUMEN_END, LUMEN_STORES); return fault == 0 ? 0 : 1 + __builtin_ctzll((unsigned long long)fault)
+#define LUMEN_END_plain
+#define LUMEN_END_streamed lumen_end_stream()
+)C";
+
+// Stores that leave the caches alone: a line that is written whole is not read first. Others see them after the end.
+const char* const kStream = R"C(
+#define LUMEN_STRIP 256
+#define LUMEN_STRIPS_AHEAD 4
+#if defined(__AVX512F__) || defined(__AVX__)
+#if defined(__AVX512F__)
+#define LUMEN_STREAM_BYTES 64
+#else
+#define LUMEN_STREAM_BYTES 32
+#endif
+typedef long long lumen_streamed __attribute__((vector_size(LUMEN_STREAM_BYTES), may_alias));
+typedef lumen_streamed lumen_loose __attribute__((aligned(1), may_alias));
+#if defined(__clang__)
+#define LUMEN_STREAM(to, value) __builtin_nontemporal_store(value, to)
+#elif defined(__AVX512F__)
+#define LUMEN_STREAM(to, value) __builtin_ia32_movntdq512(to, value)
+#else
+#define LUMEN_STREAM(to, value) __builtin_ia32_movntdq256(to, value)
+#endif
+static inline void lumen_stream(void* to, const void* from, int64_t bytes) {
+  char* const put = (char*)to;
+  const char* const get = (const char*)from;
+  const int64_t unaligned = (int64_t)(-(uintptr_t)put % LUMEN_STREAM_BYTES);
+  int64_t at = lumen_min_i64(unaligned, bytes);
+  __builtin_memcpy(put, get, (unsigned long)at);
+  for (; at + LUMEN_STREAM_BYTES <= bytes; at += LUMEN_STREAM_BYTES) {
+    LUMEN_STREAM((lumen_streamed*)(put + at), *(const lumen_loose*)(get + at));
+  }
+  __builtin_memcpy(put + at, get + at, (unsigned long)(bytes - at));
+}
+static inline void lumen_end_stream(void) { __builtin_ia32_sfence(); }
+#else
+static inline void lumen_stream(void* to, const void* from, int64_t bytes) { __builtin_memcpy(to, from, (unsigned long)bytes); }
+static inline void lumen_end_stream(void) {}
+#endif
 )C";
 
 const char* const kCuda = R"C(
@@ -158,6 +231,9 @@ LUMEN_FN uint32_t lumen_some_threads(void) {
   }
 #define LUMEN_GOT(name, place, element) name[place]
 #define LUMEN_KEEP(name, place, element, value) name[place] = value
+#define LUMEN_HOLD_RESULT LUMEN_HOLD
+#define LUMEN_KEEP_RESULT LUMEN_KEEP
+#define LUMEN_FLUSH_RESULT LUMEN_FLUSH
 #define LUMEN_FLUSH(name, width, to, first, group, index) \
   {                                                       \
     const int64_t first = group;                          \
@@ -320,6 +396,7 @@ std::string rounding() {
 
 std::string kernel_prelude(Syntax syntax) {
   std::string text = scalar_prelude(syntax) + (syntax == Syntax::c ? kC : kCuda) + kShared + rounding() + folds(syntax);
+  if (syntax == Syntax::c) text += kStream;
   if (syntax == Syntax::cuda) text += std::string(cuda_text::kMemory) + cuda_text::kMatrix + cuda_text::kSort;
   return text;
 }

@@ -13,6 +13,7 @@
 #include "lumen/codegen/scan.h"
 #include "lumen/codegen/scatter.h"
 #include "lumen/codegen/sort.h"
+#include "lumen/ir/expr_bounds.h"
 
 namespace lumen {
 
@@ -37,6 +38,39 @@ constexpr Kind kKinds[] = {
     {"fold", OpFamily::reduce, [](const Graph& body, const std::string& name) { return print_fold(body, name); }},
 };
 constexpr Kind kMap{"map", OpFamily::leaf, print_map};
+
+// On a CPU, results that no cache holds are stored past the caches.
+Expected<KernelText> streamed(Expected<KernelText> kernel) {
+  if (!kernel.ok()) return kernel;
+  kernel->text = "#undef LUMEN_STORES\n#define LUMEN_STORES streamed\n" + kernel->text +
+                 "#undef LUMEN_STORES\n#define LUMEN_STORES plain\n";
+  return kernel;
+}
+constexpr Kind kStreamKinds[] = {
+    {"stream-map", OpFamily::leaf,
+     [](const Graph& body, const std::string& name) { return streamed(print_map(body, name)); }},
+    {"stream-fold", OpFamily::reduce,
+     [](const Graph& body, const std::string& name) { return streamed(print_fold(body, name)); }},
+};
+std::string_view kind_of(const Kind& streaming) { return std::string_view(streaming.name).substr(7); }
+
+// Whether streaming may pay, and whether it is the more promising way.
+struct Streaming {
+  bool possible = false, promising = false;
+};
+Streaming streaming(const Graph& body, const Target& target) {
+  if (target.cuda || target.vector_bytes < 32) return {};
+  constexpr int64_t kSome = 8 << 20, kMany = 32 << 20;
+  int64_t most = 0, known = 0;
+  for (const Output& output : body.outputs()) {
+    const TensorType& type = body[output.value].type;
+    const Interval count = bounds(type.shape.numel());
+    if (is_packed(type.dtype)) return {};
+    most += storage_bytes(type.dtype, std::min(count.hi, kMany));
+    known += storage_bytes(type.dtype, std::min(count.lo, kMany));
+  }
+  return {most >= kSome, known >= kMany};
+}
 
 // On a GPU, what blocks do in another way; a body that they do not take is of the kind above.
 struct CudaKind {
@@ -101,6 +135,11 @@ Expected<std::vector<std::string>> kernel_schedules(const Graph& body, const Tar
     }
     // Another step is not always worth it.
     if (schedules.empty() || kind->family == OpFamily::reduce) schedules.emplace_back(kind->name);
+    const Streaming stream = streaming(body, target);
+    for (const Kind& each : kStreamKinds) {
+      if (!stream.possible || each.family != kind->family) continue;
+      schedules.insert(stream.promising ? schedules.begin() : schedules.end(), each.name);
+    }
   }
   LUMEN_TRY(print_kernel(body, "k", schedules[0], target));
   return schedules;
@@ -118,6 +157,9 @@ std::string_view kernel_kind(const std::string& schedule) {
   for (const CudaKind& each : kCudaKinds) {
     if (schedule == each.name) return each.kind;
   }
+  for (const Kind& each : kStreamKinds) {
+    if (schedule == each.name) return kind_of(each);
+  }
   return is_attention_schedule(schedule) || is_cuda_attention_schedule(schedule) ? "attention" : "contract";
 }
 
@@ -125,6 +167,9 @@ Expected<KernelText> print_kernel(const Graph& body, const std::string& name, co
                                   const Target& target) {
   if (schedule == kMap.name) return kMap.print(body, name);
   for (const Kind& kind : kKinds) {
+    if (schedule == kind.name) return kind.print(body, name);
+  }
+  for (const Kind& kind : kStreamKinds) {
     if (schedule == kind.name) return kind.print(body, name);
   }
   for (const CudaKind& kind : kCudaKinds) {
