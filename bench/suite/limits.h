@@ -43,19 +43,17 @@ class LimitTrials {
  public:
   static Expected<LimitTrials> make(const cpu::Compiler& compiler, cpu::ThreadPool& pool);
 
-  // Seconds of one copy that moves `bytes` in all, in the fastest way: the mean of `runs` after one that is not counted.
+  // Seconds of one copy that moves `bytes` in all, in the fastest way: the mean of `runs` after one that is not
+  // counted.
   double copy(int64_t bytes, int64_t runs);
-  // Seconds of so many multiplications and additions by the unit that multiplies matrices of bf16 or i8 fastest; 0 where
-  // the machine has none.
+  // Seconds of so many multiplications and additions by the unit that multiplies matrices of bf16 or i8 fastest; 0
+  // where the machine has none.
   double tiles(DType dtype, double flops, int64_t runs) const;
 
  private:
-  LimitTrials(std::shared_ptr<cpu::Library> vector, std::shared_ptr<cpu::Library> matrix,
-              CopyFunction* copy_function, TilesFunction* tiles_function, cpu::ThreadPool& pool)
-      : libraries_{std::move(vector), std::move(matrix)},
-        copy_(copy_function),
-        tiles_(tiles_function),
-        pool_(&pool) {}
+  LimitTrials(std::shared_ptr<cpu::Library> vector, std::shared_ptr<cpu::Library> matrix, CopyFunction* copy_function,
+              TilesFunction* tiles_function, cpu::ThreadPool& pool)
+      : libraries_{std::move(vector), std::move(matrix)}, copy_(copy_function), tiles_(tiles_function), pool_(&pool) {}
   double copies(int way, int64_t share, int64_t runs) const;
 
   std::array<std::shared_ptr<cpu::Library>, 2> libraries_;

@@ -84,8 +84,9 @@ class Server {
   Expected<Json> limit(const std::string& name, int64_t runs) {
     const auto found = std::ranges::find(cases_, name, &Case::name);
     if (!trials_) trials_ = LUMEN_TRY(LimitTrials::make(LUMEN_TRY(cpu::Compiler::find()), *pool_));
-    const double seconds = found->unit == Unit::matrix ? trials_->tiles(found->dtype, found->flops, runs)
-                                                       : trials_->copy(std::llround(least_bytes(*found->graph())), runs);
+    const double seconds = found->unit == Unit::matrix
+                               ? trials_->tiles(found->dtype, found->flops, runs)
+                               : trials_->copy(std::llround(least_bytes(*found->graph())), runs);
     return Json{{"seconds", seconds}};
   }
 

@@ -140,7 +140,7 @@ class LibraryPrinter {
       writer.know(roles_.contracts[side], roles_.at_result(), fmt::format("sum{}", side));
     }
     for (const size_t k : outputs) {
-      const std::string value = writer.value(roles_.graph->outputs()[k].value, roles_.at_result());
+      const std::string value = writer.to_store(roles_.graph->outputs()[k].value, roles_.at_result());
       stores.store(k, roles_.result.flat_index(roles_.at_result()), value);
     }
     stores.close();

@@ -21,7 +21,7 @@ Expected<ElementWriter> write_element(const Graph& body, const ContractRoles& ro
     writer.know(roles.contracts[k], at, fmt::format("x{}", k));
   }
   for (size_t k = 0; k < body.outputs().size(); ++k) {
-    const std::string value = writer.value(roles.graph->outputs()[k].value, at);
+    const std::string value = writer.to_store(roles.graph->outputs()[k].value, at);
     writer.line(store_statement(body, k, writer.index(roles.result.flat_index(at)), value));
   }
   if (!writer.problem().empty()) return error(writer.problem());

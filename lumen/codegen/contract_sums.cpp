@@ -26,7 +26,7 @@ Expected<std::string> SumsStore::outputs(std::span<const Expr> at, int indent) {
   ElementWriter writer(*roles_.graph, indent, faults_);
   for (size_t k = 0; k < roles_.contracts.size(); ++k) writer.know(roles_.contracts[k], at, fmt::format("x{}", k));
   for (size_t k = 0; k < body_.outputs().size(); ++k) {
-    const std::string value = writer.value(roles_.graph->outputs()[k].value, at);
+    const std::string value = writer.to_store(roles_.graph->outputs()[k].value, at);
     writer.line(store_statement(body_, k, writer.index(roles_.result.flat_index(at)), value));
   }
   if (!writer.problem().empty()) return error(writer.problem());

@@ -176,6 +176,13 @@ std::string ElementWriter::value(NodeId node, std::span<const Expr> at) {
   return name;
 }
 
+std::string ElementWriter::to_store(NodeId id, std::span<const Expr> at) {
+  const Node& node = body_[id];
+  const auto knows = [&](const Block& block) { return block.known.contains(key_of(id, at)); };
+  if (!node.is<hlir::Cast>() || !rounds(node.type.dtype) || std::ranges::any_of(blocks_, knows)) return value(id, at);
+  return before_rounding(body_[node.operands[0]].type.dtype, node.type.dtype, value(node.operands[0], at));
+}
+
 std::string ElementWriter::make(NodeId id, std::span<const Expr> at) {
   const Node& node = body_[id];
   if (node.is<Input>()) return load(id, rename(node.type.shape).flat_index(at));

@@ -32,6 +32,8 @@ class ElementWriter {
   // The element of a node at coordinates inside its shape: a name or a literal of compute_type(). Shapes and
   // coordinates are in terms of n0, n1, …: see rename().
   std::string value(NodeId node, std::span<const Expr> at);
+  // What store_function() takes for the element: the same, but not rounded first where storing it rounds.
+  std::string to_store(NodeId node, std::span<const Expr> at);
   // An expression with the dims of the body called n0, n1, …, as they are in the text.
   Expr rename(Expr e) const { return substitute(e, dims_); }
   Shape rename(const Shape& shape) const;

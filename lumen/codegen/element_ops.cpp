@@ -42,8 +42,7 @@ std::string wrapped(DType dtype, std::string text) {
   return fmt::format("{}({})", wrap_function(dtype), text);
 }
 
-std::string rounded(DType dtype, std::string text) {
-  if (dtype == DType::f32 || dtype == DType::f64) return text;
+std::string rounded(DType dtype, const std::string& text) {
   return fmt::format("lumen_round_{}({})", name(dtype), text);
 }
 
@@ -60,9 +59,7 @@ std::string narrowed(DType from, const std::string& x) {
 std::string cast(DType from, DType to, const std::string& x) {
   if (is_bool(to)) return fmt::format("(uint8_t)({} != 0)", x);
   if (to == DType::f32 || to == DType::f64) return fmt::format("({})({})", compute_type(to), x);
-  // f8ue8m0 is defined by way of f32.
-  if (to == DType::f8ue8m0) return rounded(to, fmt::format("(float)({})", x));
-  if (is_float(to)) return rounded(to, narrowed(from, x));
+  if (is_float(to)) return rounded(to, before_rounding(from, to, x));
   if (is_float(from)) {
     const int bits = info(to).bits;
     if (is_unsigned(to)) {
@@ -76,6 +73,13 @@ std::string cast(DType from, DType to, const std::string& x) {
 }
 
 }  // namespace
+
+bool rounds(DType dtype) { return is_float(dtype) && dtype != DType::f32 && dtype != DType::f64; }
+
+// f8ue8m0 is defined by way of f32.
+std::string before_rounding(DType from, DType to, const std::string& x) {
+  return to == DType::f8ue8m0 ? fmt::format("(float)({})", x) : narrowed(from, x);
+}
 
 bool is_element_op(const Node& node) {
   return !function_of(node.op).empty() || node.is<hlir::Shift>() || node.is<hlir::Select>() || node.is<hlir::Cast>();

@@ -104,7 +104,7 @@ void FoldPrinter::store_rows(const std::vector<size_t>& outputs, bool chunks) {
   if (chunks) writer_->open(fmt::format("if (i{} == 0)", layout_.chunk_number()));
   if (columns()) open_columns(is_packed_output(outputs));
   for (const size_t k : outputs) {
-    const std::string value = writer_->value(body_.outputs()[k].value, layout_.row);
+    const std::string value = writer_->to_store(body_.outputs()[k].value, layout_.row);
     const std::string store = store_statement(body_, k, writer_->index(rows_.flat_index(layout_.row)), value);
     writer_->line(columns() ? store : "LUMEN_ONCE " + store);
   }
@@ -127,7 +127,7 @@ void FoldPrinter::store_elements(const std::vector<size_t>& outputs) {
     }
     begin_elements();
     for (const size_t k : outputs) {
-      const std::string value = writer_->value(body_.outputs()[k].value, layout_.element);
+      const std::string value = writer_->to_store(body_.outputs()[k].value, layout_.element);
       writer_->line(store_statement(body_, k, writer_->index(flat), value));
     }
     end_elements();
@@ -138,7 +138,7 @@ void FoldPrinter::store_elements(const std::vector<size_t>& outputs) {
                 bounds(loop.extent).lo < 1, outputs);
     begin_elements();
     for (const size_t k : outputs) {
-      stores.store(k, flat, writer_->value(body_.outputs()[k].value, layout_.element));
+      stores.store(k, flat, writer_->to_store(body_.outputs()[k].value, layout_.element));
     }
     end_elements();
     stores.close(after_group_);

@@ -36,7 +36,7 @@ class MapPrinter {
     if (packed_) {
       writer_.open_loop(fmt::format("LUMEN_ORDERED_ROWS({})", name()), variables.back(), may_be_empty);
       for (size_t k = 0; k < body.outputs().size(); ++k) {
-        writer_.line(store_statement(body_, k, writer_.index(flat), writer_.value(body_.outputs()[k].value, at)));
+        writer_.line(store_statement(body_, k, writer_.index(flat), writer_.to_store(body_.outputs()[k].value, at)));
       }
       writer_.close();
       return;
@@ -45,7 +45,7 @@ class MapPrinter {
     std::vector<size_t> outputs;
     for (size_t k = 0; k < body.outputs().size(); ++k) outputs.push_back(k);
     stores.open(loop_head(), may_be_empty, outputs);
-    for (const size_t k : outputs) stores.store(k, flat, writer_.value(body_.outputs()[k].value, at));
+    for (const size_t k : outputs) stores.store(k, flat, writer_.to_store(body_.outputs()[k].value, at));
     stores.close();
   }
 

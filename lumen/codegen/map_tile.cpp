@@ -146,7 +146,7 @@ class TilePrinter {
     writer_.open_loop(fmt::format("LUMEN_RANGE({}, x0, x1)", name(x_)), x_, may_be_empty(x_));
     const Shape shape = writer_.rename(body_[body_.outputs()[0].value].type.shape);
     for (size_t k = 0; k < body_.outputs().size(); ++k) {
-      const std::string value = writer_.value(body_.outputs()[k].value, at_);
+      const std::string value = writer_.to_store(body_.outputs()[k].value, at_);
       writer_.line(store_statement(body_, k, writer_.index(shape.flat_index(at_)), value));
     }
     writer_.close();

@@ -107,7 +107,7 @@ class ScanPrinter {
     writer_.know(scan_, layout_.element, "scanned");
     const Shape shape = writer_.rename(body_[scan_].type.shape);
     for (size_t k = 0; k < body_.outputs().size(); ++k) {
-      const std::string value = writer_.value(body_.outputs()[k].value, layout_.element);
+      const std::string value = writer_.to_store(body_.outputs()[k].value, layout_.element);
       writer_.line(store_statement(body_, k, writer_.index(shape.flat_index(layout_.element)), value));
     }
   }

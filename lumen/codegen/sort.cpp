@@ -130,7 +130,7 @@ class SortPrinter {
     writer_.line("const int64_t place = (int64_t)" + fmt::format(fmt::runtime(place), print_c(along_).text) + ";");
     writer_.know(sort_, at_, "place");
     for (size_t k = 0; k < body_.outputs().size(); ++k) {
-      const std::string value = writer_.value(body_.outputs()[k].value, at_);
+      const std::string value = writer_.to_store(body_.outputs()[k].value, at_);
       writer_.line(store_statement(body_, k, writer_.index(shape_.flat_index(at_)), value));
     }
     writer_.close();

@@ -83,6 +83,9 @@ inline std::pair<std::vector<HostTensor>, int64_t> run(const Case& given, const 
   }
   for (size_t k = 0; k < outputs.size(); ++k) {
     const auto bytes = static_cast<size_t>(storage_bytes(outputs[k].dtype, outputs[k].numel()));
+    for (const std::byte after : std::span(results[k]).subspan(bytes)) {
+      EXPECT_EQ(after, std::byte{0xa5}) << "behind the end of an output";
+    }
     unpack(outputs[k].dtype, std::span(results[k]).first(bytes), outputs[k].lanes);
   }
   return {outputs, fault};

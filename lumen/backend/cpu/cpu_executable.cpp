@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "lumen/backend/buffer.h"
+#include "lumen/backend/cpu/shares.h"
 #include "lumen/backend/kernel_texts.h"
 #include "lumen/backend/reference/executable.h"
 #include "lumen/base/clock.h"
@@ -67,7 +68,10 @@ Diag no_matrices() {
 class CpuExecutable : public Executable {
  public:
   CpuExecutable(Program program, std::shared_ptr<ThreadPool> pool, std::shared_ptr<const MatrixLibrary> matrices)
-      : program_(std::move(program)), pool_(std::move(pool)), matrices_(std::move(matrices)) {}
+      : program_(std::move(program)),
+        pool_(std::move(pool)),
+        matrices_(std::move(matrices)),
+        shares_(pool_->threads()) {}
 
   Expected<void> load(std::shared_ptr<const Code> code) {
     code_ = std::move(code);
@@ -242,13 +246,25 @@ class CpuExecutable : public Executable {
     std::atomic<int64_t> fault = 0;
     const int64_t pieces = (step.rows + step.grain - 1) / step.grain;
     const int64_t shares = std::min<int64_t>(pool_->threads(), pieces);
+    // A library is fastest on whole shares.
+    const bool divided = pieces <= Shares::kMostPieces && step.product == nullptr;
+    if (divided) shares_.begin(pieces, static_cast<int>(shares));
     const size_t before = times == nullptr ? 0 : times->size();
     if (times != nullptr) times->resize(before + static_cast<size_t>(shares));
     pool_->run(shares, [&](int64_t share, int) {
-      const int64_t begin = share * pieces / shares * step.grain;
-      const int64_t end = std::min(step.rows, (share + 1) * pieces / shares * step.grain);
       const double start = times == nullptr ? 0 : seconds_now();
-      const int64_t found = bound.run(step, begin, end);
+      int64_t found = 0;
+      const auto run = [&](int64_t begin, int64_t end) {
+        found = std::max(found, bound.run(step, begin * step.grain, std::min(step.rows, end * step.grain)));
+      };
+      if (divided) {
+        for (auto range = shares_.next(static_cast<int>(share)); !range.empty();
+             range = shares_.next(static_cast<int>(share))) {
+          run(range.begin, range.end);
+        }
+      } else {
+        run(share * pieces / shares, (share + 1) * pieces / shares);
+      }
       if (times != nullptr) {
         (*times)[before + static_cast<size_t>(share)] = {std::this_thread::get_id(), start, seconds_now() - start};
       }
@@ -263,6 +279,7 @@ class CpuExecutable : public Executable {
   Program program_;
   std::shared_ptr<ThreadPool> pool_;
   std::shared_ptr<const MatrixLibrary> matrices_;
+  Shares shares_;
   std::shared_ptr<const Code> code_;
   std::vector<std::vector<Function*>> functions_;  // by kernel, by step; null for a library's
 
