@@ -6,6 +6,7 @@
 
 #include "lumen/codegen/contract_runs.h"
 #include "lumen/codegen/element.h"
+#include "lumen/codegen/guard_range.h"
 #include "lumen/codegen/kernel_text.h"
 
 namespace lumen {
@@ -53,8 +54,15 @@ class PackPrinter {
     i_ = packing.lane == Role::row ? "i1" : "i2";
     if (writer_.divisions() == 0 || roles.widths[static_cast<size_t>(packing.lane)] == Expr(1)) return;
     ElementWriter split(*packing.graph, 8);
-    split_element_ = packing.convert + "(" + split.value(packing.factor, split_coordinates(roles, packing.lane)) + ")";
+    const std::vector<Expr> at = split_coordinates(roles, packing.lane);
+    split_element_ = packing.convert + "(" + split.value(packing.factor, at) + ")";
     split_text_ = split.text();
+    if (!split.guards().empty()) narrow_ = narrow_range(split.guards(), Expr::index(5, width()));
+    if (!narrow_) return;
+    ElementWriter inside(*packing.graph, 8);
+    inside.assume_guards();
+    inside_element_ = packing.convert + "(" + inside.value(packing.factor, at) + ")";
+    inside_text_ = inside.text();
   }
 
   Expected<std::string> print(std::vector<std::string>& faults) {
@@ -78,6 +86,8 @@ class PackPrinter {
   }
 
  private:
+  // Of a run of lanes, where coordinates divide along them.
+  Expr width() const { return roles_.widths[static_cast<size_t>(packing_.lane)]; }
   int64_t unit_bytes() const {
     const bool wide = packing_.type == "double" || packing_.type == "int64_t" || packing_.type == "uint64_t";
     return wide ? 8 : 4;
@@ -111,7 +121,9 @@ class PackPrinter {
         "    const int64_t i3 = k0 + k, have = i3 < k1 ? count : 0;\n{lanes}"
         "    for (int64_t l = have; l < {P}; ++l) put[l * {g}] = 0;\n"
         "  }}\n",
-        fmt::arg("groups", packing_.group > 1 && split_element_.empty() ? groups_loop() : ""),
+        fmt::arg("groups", narrow_                                        ? guarded_loop()
+                           : packing_.group > 1 && split_element_.empty() ? groups_loop()
+                                                                          : ""),
         fmt::arg("padded", padded()), fmt::arg("T", packing_.type), fmt::arg("g", packing_.group),
         fmt::arg("P", packing_.lanes), fmt::arg("lanes", lane_loop()));
   }
@@ -144,6 +156,47 @@ class PackPrinter {
         "    for (int64_t l = count; l < {P}; ++l) put[l] = 0;\n"
         "  }}\n",
         fmt::arg("g", packing_.group), fmt::arg("P", packing_.lanes), fmt::arg("i", i_), fmt::arg("parts", parts));
+  }
+
+  // The elements of a lane, of one group, where the text of each is this.
+  std::string put_lane(const std::string& text, const std::string& element) const {
+    if (packing_.group == 1) {
+      return fmt::format("        const int64_t i3 = k0 + k, l = done + i5 - from;\n{}        put[l] = {};\n", text,
+                         element);
+    }
+    std::string parts;
+    for (int64_t e = 0; e < packing_.group; ++e) {
+      parts += fmt::format(
+          "        {{\n        const int64_t i3 = k0 + k + {};\n{}        all |= (uint32_t)({}){} << {};\n        }}\n",
+          e, text, packing_.type, element, e * 32 / packing_.group);
+    }
+    return "        uint32_t all = 0;\n" + parts + "        put[done + i5 - from] = all;\n";
+  }
+
+  // Runs of lanes, of whole groups: what lies inside a guarded view is read without asking.
+  std::string guarded_loop() const {
+    std::string narrow;
+    for (int64_t e = 0; e < packing_.group; ++e) {
+      narrow += fmt::format("      {{\n      const int64_t i3 = k0 + k + {};\n{}      }}\n", e, *narrow_);
+    }
+    return fmt::format(
+        "  for (; k + {g} <= k1 - k0; k += {g}) {{\n"
+        "    {U}* const put = ({U}*)to + k / {g} * {P};\n"
+        "    for (int64_t done = 0, run; done < count; done += run) {{\n"
+        "      const int64_t width = {width}, i4 = (first + done) / width, from = (first + done) % width;\n"
+        "      run = width - from < count - done ? width - from : count - done;\n"
+        "      int64_t lo = from, hi = from + run;\n{narrow}"
+        "      lo = lumen_min_i64(lo, from + run), hi = lumen_max_i64(lumen_min_i64(hi, from + run), lo);\n"
+        "      LUMEN_RANGE(i5, from, lo) {{\n{outside}      }}\n"
+        "      LUMEN_RANGE(i5, lo, hi) {{\n{inside}      }}\n"
+        "      LUMEN_RANGE(i5, hi, from + run) {{\n{outside}      }}\n"
+        "    }}\n"
+        "    for (int64_t l = count; l < {P}; ++l) put[l] = 0;\n"
+        "  }}\n",
+        fmt::arg("g", packing_.group), fmt::arg("U", packing_.group == 1 ? packing_.type : "uint32_t"),
+        fmt::arg("P", packing_.lanes), fmt::arg("width", print_c(width()).text), fmt::arg("narrow", narrow),
+        fmt::arg("inside", put_lane(inside_text_, inside_element_)),
+        fmt::arg("outside", put_lane(split_text_, split_element_)));
   }
 
   std::string exchanged_loop() const {
@@ -232,7 +285,9 @@ class PackPrinter {
   const Packing& packing_;
   ElementWriter writer_;
   std::string element_;
-  std::string split_text_, split_element_;  // over i4 and i5, where that divides less
+  std::string split_text_, split_element_;    // over i4 and i5, where that divides less
+  std::string inside_text_, inside_element_;  // the same where no guard is needed, and
+  std::optional<std::string> narrow_;         // where that is
   std::string_view i_;
 };
 

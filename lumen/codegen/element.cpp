@@ -286,17 +286,19 @@ std::string ElementWriter::read_view(NodeId id, std::span<const Expr> at) {
   const NodeId source = node.operands[0];
   const Expr numel = body_[source].type.shape.numel();
   Expr flat = place(view.index(), view.shape(), at);
-  const std::string name = view.has_guard() ? fresh_name('v') : std::string();
-  if (view.has_guard()) {
+  const bool guarded = view.has_guard() && !assumes_guards_;
+  const std::string name = guarded ? fresh_name('v') : std::string();
+  if (guarded) {
+    guards_.push_back(place(view.guard(), view.shape(), at));
     line(fmt::format("{} {} = {};", compute_type(node.type.dtype), name, literal(view.fill())));
-    open(fmt::format("if ({})", index(place(view.guard(), view.shape(), at))));
+    open(fmt::format("if ({})", index(guards_.back())));
   }
   if (!fits(view, numel)) {
     flat = checked(index(flat), rename(numel),
                    fmt::format("[View] {} reads outside an operand of type {}", view.str(), body_[source].type.str()));
   }
   const std::string element = element_of(source, flat);
-  if (!view.has_guard()) return element;
+  if (!guarded) return element;
   line(fmt::format("{} = {};", name, element));
   close();
   return name;

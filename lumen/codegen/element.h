@@ -66,6 +66,10 @@ class ElementWriter {
   const std::vector<Access>& accesses() const { return accesses_; }
   // From now on what this read gives is this text, of the storage type: it has been read already.
   void stage(const Read& read, std::string text);
+  // The conditions under which views were read, instead of their fill, in terms of i0, i1, …; and from now on they are
+  // known to hold.
+  const std::vector<Expr>& guards() const { return guards_; }
+  void assume_guards() { assumes_guards_ = true; }
   // Set when a value was asked for that is neither known nor computed element by element.
   const std::string& problem() const { return problem_; }
 
@@ -135,6 +139,8 @@ class ElementWriter {
   std::vector<std::pair<Expr, Expr>> dims_;
   std::map<NodeId, size_t> input_numbers_;
   std::vector<Read> reads_, byte_reads_;
+  std::vector<Expr> guards_;
+  bool assumes_guards_ = false;
   std::vector<Access> accesses_;
   std::vector<Expr> indices_;
   std::map<std::pair<NodeId, const ExprNode*>, std::string> staged_;
