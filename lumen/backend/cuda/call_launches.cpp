@@ -141,28 +141,29 @@ bool CallLaunches::is_needless(size_t k, size_t step) const {
   return words[kFirstInput + *kernel.text.in_place] == words[outputs];
 }
 
-Expected<void> CallLaunches::launch_kernel(Function function, unsigned blocks, unsigned threads, unsigned shared,
-                                           const std::vector<uint64_t>& arguments, bool early, size_t k) const {
-  void* parameters[] = {const_cast<uint64_t*>(arguments.data())};
-  LaunchAttribute attribute{kBeginEarly, {}, {}};
-  attribute.value = 1;
-  const LaunchConfig config{{blocks, 1, 1}, {threads, 1, 1}, shared, device_.stream(), &attribute, early ? 1U : 0U};
-  const Result result = device_.driver().launch_with(&config, function, parameters, nullptr);
-  if (result == 0) return {};
-  const ProgramKernel& kernel = program_.kernels[program_.calls[k].kernel];
-  return device_.driver().check(
-      result, fmt::format("the launch of {} ({})", kernel_title(*kernel.body), kernel.schedule).c_str());
+// After begin and end, and before the dims.
+void CallLaunches::add_addresses(size_t call, size_t first, std::vector<size_t>& words) const {
+  const ProgramCall& each = program_.calls[call];
+  const size_t end = kFirstInput + std::max<size_t>(1, each.operands.size()) + each.results.size() + 1;
+  for (size_t word = kFirstInput - 1; word < end; ++word) words.push_back(first + word);
 }
 
-Expected<void> CallLaunches::launch_call(size_t k, bool early) const {
+Expected<void> CallLaunches::visit_call(size_t k, const Visit& visit) const {
+  const ProgramKernel& kernel = program_.kernels[program_.calls[k].kernel];
   for (size_t s = 0; s < launches_[k].size(); ++s) {
     const Launch& launch = launches_[k][s];
     if (launch.blocks == 0 || is_needless(k, s)) continue;
-    if (launch.product != nullptr) {
-      LUMEN_TRY(products_.run(launch));
-      continue;
-    }
-    LUMEN_TRY(launch_kernel(launch.function, launch.blocks, launch.threads, launch.shared, launch.arguments, early, k));
+    Ready ready{k,
+                &kernel.text.steps[s].name,
+                launch.function,
+                launch.blocks,
+                launch.threads,
+                launch.shared,
+                launch.arguments,
+                {},
+                launch.product == nullptr ? nullptr : &launch};
+    add_addresses(k, 0, ready.addresses);
+    LUMEN_TRY(visit(ready));
   }
   return {};
 }
@@ -178,26 +179,80 @@ bool CallLaunches::is_one_launch(const WaveLaunch& wave) const {
   return wave.count > 1;
 }
 
-Expected<void> CallLaunches::launch_wave(const WaveLaunch& wave, bool early) const {
+Expected<void> CallLaunches::visit_wave(const WaveLaunch& wave, const Visit& visit) const {
   if (!is_one_launch(wave)) {
-    for (size_t k = wave.first; k < wave.first + wave.count; ++k) LUMEN_TRY(launch_call(k, early));
+    for (size_t k = wave.first; k < wave.first + wave.count; ++k) LUMEN_TRY(visit_call(k, visit));
     return {};
   }
   std::vector<uint64_t> ends, arguments;  // cuda_together.h
+  std::vector<size_t> addresses;
   unsigned blocks = 0;
   for (size_t k = wave.first; k < wave.first + wave.count; ++k) {
     const Launch& launch = launches_[k].back();
     ends.push_back(blocks += launch.blocks);
+    add_addresses(k, wave.count + arguments.size(), addresses);
     arguments.insert(arguments.end(), launch.arguments.begin(), launch.arguments.end());
   }
   ends.insert(ends.end(), arguments.begin(), arguments.end());
-  return launch_kernel(wave.function, blocks, static_cast<unsigned>(wave.step.threads),
-                       static_cast<unsigned>(wave.step.shared), ends, early, wave.first);
+  return visit({wave.first, &wave.step.name, wave.function, blocks, static_cast<unsigned>(wave.step.threads),
+                static_cast<unsigned>(wave.step.shared), std::move(ends), std::move(addresses)});
+}
+
+Expected<void> CallLaunches::launch(const Ready& ready, bool early) const {
+  if (ready.product != nullptr) return products_.run(*ready.product);
+  void* parameters[] = {const_cast<uint64_t*>(ready.arguments.data())};
+  LaunchAttribute attribute{kBeginEarly, {}, {}};
+  attribute.value = 1;
+  const LaunchConfig config{{ready.blocks, 1, 1}, {ready.threads, 1, 1}, ready.shared, device_.stream(),
+                            &attribute,           early ? 1U : 0U};
+  const Result result = device_.driver().launch_with(&config, ready.function, parameters, nullptr);
+  if (result == 0) return {};
+  const ProgramKernel& kernel = program_.kernels[program_.calls[ready.call].kernel];
+  return device_.driver().check(
+      result, fmt::format("the launch of {} ({})", kernel_title(*kernel.body), kernel.schedule).c_str());
+}
+
+Expected<void> CallLaunches::launch_call(size_t k, bool early) const {
+  return visit_call(k, [&](const Ready& ready) { return launch(ready, early); });
 }
 
 Expected<void> CallLaunches::launch_waves(bool early) const {
-  for (const WaveLaunch& wave : waves_) LUMEN_TRY(launch_wave(wave, early));
+  for (const WaveLaunch& wave : waves_) {
+    LUMEN_TRY(visit_wave(wave, [&](const Ready& ready) { return launch(ready, early); }));
+  }
   return {};
+}
+
+Expected<Trial> CallLaunches::trial(const CudaCode* code, std::vector<TrialRegion> regions,
+                                    std::span<const Address> places) const {
+  Trial trial;
+  trial.regions = std::move(regions);
+  const auto describe = [&](const Ready& ready) -> Expected<void> {
+    if (ready.product != nullptr) return {};
+    const std::string_view object = LUMEN_TRY(code->object_with(*ready.name));
+    const std::string key = cpu::CacheKey::of(object).hex();
+    auto known = std::ranges::find(trial.objects, key, &TrialObject::key);
+    if (known == trial.objects.end()) known = trial.objects.insert(known, {key, object});
+    TrialLaunch launch;
+    launch.object = static_cast<uint64_t>(known - trial.objects.begin());
+    launch.function = *ready.name;
+    launch.blocks = ready.blocks;
+    launch.threads = ready.threads;
+    launch.shared = ready.shared;
+    launch.arguments = ready.arguments;
+    for (const size_t word : ready.addresses) {
+      const Address at = ready.arguments[word];
+      if (at == 0) continue;
+      size_t k = 0;
+      while (k < places.size() && (at < places[k] || at - places[k] > trial.regions[k].bytes)) ++k;
+      if (k == places.size()) return error("[cuda] a launch has an address outside the program's buffers");
+      launch.addresses.push_back({word, k, at - places[k]});
+    }
+    trial.launches.push_back(std::move(launch));
+    return {};
+  };
+  for (const WaveLaunch& wave : waves_) LUMEN_TRY(visit_wave(wave, describe));
+  return trial;
 }
 
 }  // namespace lumen::cuda

@@ -1,12 +1,14 @@
 // The calls of a program as launches: the functions of its code, their sizes and addresses; waves of calls as one.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "lumen/backend/cuda/cuda_executable.h"
 #include "lumen/backend/cuda/library_launches.h"
+#include "lumen/backend/cuda/trial.h"
 #include "lumen/codegen/cuda_together.h"
 
 namespace lumen::cuda {
@@ -38,6 +40,9 @@ class CallLaunches {
   // To the device's stream. `early`: begun before what is before it has ended.
   Expected<void> launch_call(size_t k, bool early = false) const;
   Expected<void> launch_waves(bool early) const;
+  // The same as what a worker is asked to do. A library's products are left out: they are not on trial. `regions` begin
+  // at `places`, and every address of a launch is in one of them, or null.
+  Expected<Trial> trial(const CudaCode* code, std::vector<TrialRegion> regions, std::span<const Address> places) const;
 
  private:
   // Neighbouring calls that can run at once: as one launch where there are several.
@@ -57,9 +62,21 @@ class CallLaunches {
   Expected<int64_t> bind_call(size_t k, const DimValues& named);
   bool is_needless(size_t k, size_t step) const;
   bool is_one_launch(const WaveLaunch& wave) const;
-  Expected<void> launch_kernel(Function function, unsigned blocks, unsigned threads, unsigned shared,
-                               const std::vector<uint64_t>& arguments, bool early, size_t k) const;
-  Expected<void> launch_wave(const WaveLaunch& wave, bool early) const;
+  // One launch as it goes to the driver, of one call or of a wave.
+  struct Ready {
+    size_t call;  // the first
+    const std::string* name;
+    Function function;
+    unsigned blocks, threads, shared;
+    std::vector<uint64_t> arguments;
+    std::vector<size_t> addresses;    // words of them
+    const Launch* product = nullptr;  // that it is
+  };
+  using Visit = std::function<Expected<void>(const Ready&)>;
+  Expected<void> visit_call(size_t k, const Visit& visit) const;
+  Expected<void> visit_wave(const WaveLaunch& wave, const Visit& visit) const;
+  void add_addresses(size_t call, size_t first, std::vector<size_t>& words) const;
+  Expected<void> launch(const Ready& ready, bool early) const;
 
   const Program& program_;
   const CudaDevice& device_;

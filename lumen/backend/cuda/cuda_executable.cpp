@@ -1,5 +1,7 @@
 #include "lumen/backend/cuda/cuda_executable.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <list>
 
@@ -57,9 +59,8 @@ class CudaExecutable : public Executable {
 
   Expected<void> prepare(std::span<const int64_t> dims) override {
     LUMEN_TRY(device_->enter());
-    DimValues named;
-    for (size_t k = 0; k < dims.size(); ++k) named.set(program_.graph->dims()[k].dim_name(), dims[k]);
     dims_.assign(dims.begin(), dims.end());
+    const DimValues named = named_dims();
     bytes_.clear();
     for (const TensorType& type : program_.values) bytes_.push_back(LUMEN_TRY(type.bytes(named)));
     std::vector<int64_t> sizes;
@@ -84,9 +85,23 @@ class CudaExecutable : public Executable {
     const CudaGraph& graph = *LUMEN_TRY(graph_for(inputs, outputs, profiling_ ? Kind::profiled : Kind::plain, 1));
     const double start = seconds_now();
     LUMEN_TRY(graph.launch());
-    LUMEN_TRY(device_->wait());
+    LUMEN_TRY(on_trial_ ? wait_watched(1) : device_->wait());
+    on_trial_ = false;
     if (profiling_) LUMEN_TRY(note_times(graph, start));
     return check_faults();
+  }
+
+  // In the worker process; where there is none here, with an eye on the clock.
+  Expected<void> try_out(std::span<const void* const> inputs, std::span<void* const> outputs) override {
+    if (interprets_) return {};
+    LUMEN_TRY(device_->enter());
+    on_trial_ = true;
+    launches_.fill_places(inputs, outputs);
+    Expected<bool> tried = try_in_worker(inputs, outputs);
+    if (!tried.ok()) return blamed(tried.diag().message);
+    if (*tried) return {};
+    LUMEN_TRY(launches_.launch_waves(false));
+    return wait_watched(1);
   }
 
   Expected<double> time(std::span<const void* const> inputs, std::span<void* const> outputs, int64_t runs) override {
@@ -97,7 +112,7 @@ class CudaExecutable : public Executable {
     runs = std::min(runs, kMostTimed);
     const CudaGraph& graph = *LUMEN_TRY(graph_for(inputs, outputs, Kind::timed, runs));
     LUMEN_TRY(graph.launch());
-    LUMEN_TRY(device_->wait());
+    LUMEN_TRY(wait_watched(runs));
     LUMEN_TRY(check_faults());
     double all = 0;
     for (int64_t k = 0; k < runs; ++k) all += LUMEN_TRY(graph.seconds(static_cast<size_t>(2 * k)));
@@ -123,6 +138,71 @@ class CudaExecutable : public Executable {
 
   const Driver& driver() const { return device_->driver(); }
   Expected<void> check(Result result, const char* call) const { return driver().check(result, call); }
+
+  // What a run may take: far more than it does on any GPU, and not for ever.
+  double patience() const {
+    constexpr double kFlops = 1e12, kBytes = 1e10;  // a second, on a slow one
+    double seconds = device_->trials().least_seconds();
+    const DimValues named = named_dims();
+    for (const ProgramCall& call : program_.calls) {
+      const Work work = work_of(*program_.kernels[call.kernel].body, named);
+      seconds += work.flops / kFlops + work.bytes / kBytes;
+    }
+    return seconds;
+  }
+
+  // That this program must not be run, in the words that the tuner keeps.
+  Diag blamed(const std::string& why) const {
+    const ProgramKernel& first = program_.kernels[program_.calls[0].kernel];
+    const std::string what = program_.calls.size() == 1
+                                 ? fmt::format("{} ({})", kernel_title(*first.body), first.schedule)
+                                 : fmt::format("a program of {} kernels", program_.calls.size());
+    return error(fmt::format("{} {}: {}", kTrialFault, what, why));
+  }
+
+  // For runs that were just begun. An error that left the GPU as it was is no reason for blame.
+  Expected<void> wait_watched(int64_t runs) const {
+    Expected<void> waited = device_->wait_for(patience() * static_cast<double>(runs));
+    if (waited.ok() || device_->usable().ok()) return waited;
+    return blamed(waited.diag().message + "; this process can no longer use the GPU, and begins anew best");
+  }
+
+  // False: it could not be.
+  Expected<bool> try_in_worker(std::span<const void* const> inputs, std::span<void* const> outputs) const {
+    std::vector<TrialRegion> regions;
+    std::vector<Address> places;
+    int64_t all = 0;
+    const auto add = [&](const void* place, int64_t bytes, std::string content) {
+      all += bytes;
+      places.push_back(address(place));
+      regions.push_back({static_cast<uint64_t>(bytes), std::move(content)});
+    };
+    add(arena_.data(), offsets_.back(), "");
+    add(faults_.data(), faults_.bytes(), std::string(sizeof(uint64_t), '\0'));
+    for (size_t k = 0; k < inputs.size(); ++k) {
+      add(inputs[k], bytes_[k], LUMEN_TRY(first_bytes(inputs[k], k)));
+    }
+    for (size_t k = 0; k < outputs.size(); ++k) add(outputs[k], bytes_[program_.outputs[k]], "");
+    if (!device_->has_room_for(all)) return false;
+    const auto* const code = dynamic_cast<const CudaCode*>(code_.get());
+    const Expected<Trial> trial = launches_.trial(code, std::move(regions), places);
+    if (!trial.ok()) return false;
+    return device_->trials().run(*trial, patience());
+  }
+  // Of an input: what a worker fills its own with. Numbers are all alike, but what may be an index is copied.
+  Expected<std::string> first_bytes(const void* input, size_t k) const {
+    constexpr int64_t kNumbers = 4 << 10, kIndices = 1 << 20;  // bytes
+    std::string content(
+        static_cast<size_t>(std::min(bytes_[k], is_float(program_.values[k].dtype) ? kNumbers : kIndices)), '\0');
+    LUMEN_TRY(memory()->read(content.data(), input, static_cast<int64_t>(content.size())));
+    return content;
+  }
+
+  DimValues named_dims() const {
+    DimValues named;
+    for (size_t k = 0; k < dims_.size(); ++k) named.set(program_.graph->dims()[k].dim_name(), dims_[k]);
+    return named;
+  }
 
   Expected<void> copy_outputs(std::span<const void* const> inputs, std::span<void* const> outputs) const {
     for (const ProgramCopy& copy : program_.copies) {
@@ -272,8 +352,7 @@ class CudaExecutable : public Executable {
   }
 
   Expected<void> note_times(const CudaGraph& graph, double start) {
-    DimValues named;
-    for (size_t k = 0; k < dims_.size(); ++k) named.set(program_.graph->dims()[k].dim_name(), dims_[k]);
+    const DimValues named = named_dims();
     std::vector<Work> works;
     for (const ProgramKernel& kernel : program_.kernels) works.push_back(work_of(*kernel.body, named));
     for (size_t k = 0; k < times_.size(); ++k) {
@@ -291,6 +370,7 @@ class CudaExecutable : public Executable {
   CallLaunches launches_;
   bool begins_early_ = false;  // kernels wait for what is before them (LUMEN_BEGIN)
   bool interprets_ = false;    // a call has no code
+  bool on_trial_ = false;      // the next run is the first
   Buffer faults_;              // a word for each call
   uint64_t* found_ = nullptr;  // the same on the host
 
