@@ -61,7 +61,7 @@ class Executable {
   virtual std::span<const CallTime> profile() const { return {}; }
 };
 
-// One run with tensors on the host, wherever the Executable has its own. Sizes are in bytes.
+// One run, the first, with tensors on the host, wherever the Executable has its own. Sizes are in bytes.
 Expected<void> run_from_host(Executable& executable, std::span<const void* const> inputs,
                              std::span<const int64_t> input_bytes, std::span<void* const> outputs,
                              std::span<const int64_t> output_bytes);

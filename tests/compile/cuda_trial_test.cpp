@@ -135,7 +135,8 @@ class CudaTrial : public tests::CudaFakes {
   WorkerOptions worker_{{fs::read_symlink("/proc/self/exe").string(), "--gtest_filter=CudaTrialWorker.DISABLED_serves",
                          "--gtest_also_run_disabled_tests"},
                         20,
-                        0.5};
+                        0.5,
+                        20};
   std::shared_ptr<const Graph> body_;
   std::vector<std::string> schedules_;
   int opened_ = 0;
@@ -192,6 +193,35 @@ TEST_F(CudaTrial, does_not_blame_a_kernel_for_a_worker_that_was_killed) {
   ASSERT_TRUE(again.ok()) << again.diag().str();
   EXPECT_NE((*again)[0].schedule, "");
   EXPECT_NE(last_worker(), first);
+}
+
+bool is_there(pid_t process) { return kill(process, 0) == 0; }
+
+TEST_F(CudaTrial, ends_a_worker_that_has_nothing_to_do) {
+  worker_.idle_seconds = 0.2;
+  const std::shared_ptr<CudaDevice> device = open();
+  ASSERT_TRUE(tune(*device, nullptr).ok());
+  const pid_t first = last_worker();
+  usleep(1'000'000);
+  const Expected<std::vector<Tuned>> again = tune(*device, nullptr);
+  ASSERT_TRUE(again.ok()) << again.diag().str();
+  EXPECT_NE(last_worker(), first);
+  EXPECT_FALSE(is_there(first));
+}
+
+TEST_F(CudaTrial, ends_the_worker_with_the_device_or_where_memory_is_short) {
+  std::shared_ptr<CudaDevice> device = open();
+  ASSERT_TRUE(tune(*device, nullptr).ok());
+  const pid_t first = last_worker();
+  EXPECT_TRUE(is_there(first));
+  EXPECT_FALSE(device->memory()->allocate(int64_t{1} << 40).ok());
+  EXPECT_FALSE(is_there(first));
+  ASSERT_TRUE(tune(*device, nullptr).ok());
+  const pid_t second = last_worker();
+  EXPECT_NE(second, first);
+  EXPECT_TRUE(is_there(second));
+  device.reset();
+  EXPECT_FALSE(is_there(second));
 }
 
 TEST_F(CudaTrial, goes_on_without_a_worker_and_says_so_once) {

@@ -17,7 +17,7 @@ inline std::string working_driver(std::string text, const std::string& folder) {
   const std::string any = ": 1000";  // an attribute
   text.replace(text.find(any), any.size(), ": which == 97 ? 232448 : which == 16 ? 132 : 1 << 20");
   replace("cuDeviceGetName", "char* name, int n, int d", "strcpy(name, \"Fake\");");
-  replace("cuMemAlloc_v2", "char** p, size_t n", "*p = calloc(1, n + 256);");
+  replace("cuMemAlloc_v2", "char** p, size_t n", "if (n >> 40) return 2; *p = calloc(1, n + 256);");
   replace("cuMemFree_v2", "char* p", "if (hangs) pause(); free(p);");
   replace("cuMemAllocHost_v2", "char** p, size_t n", "*p = calloc(1, n + 256);");
   replace("cuMemFreeHost", "char* p", "if (hangs) pause(); free(p);");

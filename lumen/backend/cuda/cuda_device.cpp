@@ -98,7 +98,8 @@ Expected<std::shared_ptr<CudaDevice>> CudaDevice::open(int number, int64_t most_
   WorkerHello hello;
   hello.device = static_cast<uint64_t>(number);
   hello.driver = search.driver;
-  device->trials_ = std::make_unique<KernelTrials>(search.worker, std::move(hello));
+  device->trials_ = std::make_shared<KernelTrials>(search.worker, std::move(hello));
+  device->cuda_memory_->on_full([trials = device->trials_] { return trials->rest(); });
   device->self_ = device;
   return device;
 }

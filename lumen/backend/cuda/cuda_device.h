@@ -81,7 +81,7 @@ class CudaDevice : public Device {
   Stream stream_ = nullptr;
   std::shared_ptr<CudaMemory> cuda_memory_;
   std::shared_ptr<Memory> memory_;  // the same
-  std::unique_ptr<KernelTrials> trials_;
+  std::shared_ptr<KernelTrials> trials_;
   mutable std::atomic<bool> lost_ = false;
   std::weak_ptr<const CudaDevice> self_;
   // What forget_cache() reads, and with what: of make_sweep().

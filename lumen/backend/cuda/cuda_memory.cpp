@@ -46,7 +46,10 @@ Expected<std::byte*> CudaMemory::allocate(int64_t bytes) {
   if (most_ > 0 && used_ + rounded > most_) return too_much(rounded);
   LUMEN_TRY(enter());
   Address data = 0;
-  const Result result = driver_->memory_allocate(&data, static_cast<size_t>(rounded));
+  Result result = driver_->memory_allocate(&data, static_cast<size_t>(rounded));
+  if (result == kOutOfMemory && give_up_some_()) {
+    result = driver_->memory_allocate(&data, static_cast<size_t>(rounded));
+  }
   if (result == kOutOfMemory) return too_much(rounded);
   LUMEN_TRY(driver_->check(result, "cuMemAlloc"));
   auto* const place = reinterpret_cast<std::byte*>(data);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -26,6 +27,8 @@ class CudaMemory : public Memory {
   Expected<void> read(void* here, const void* there, int64_t bytes) override;
   Expected<void> repeat(void* there, int64_t period, int64_t bytes) override;
 
+  // Asked when the GPU has too little memory: whether some was given up, so that it is worth another try.
+  void on_full(std::function<bool()> give_up_some) { give_up_some_ = std::move(give_up_some); }
   // From now on nothing is asked of the GPU: it would not answer. What is there stays until the process ends.
   void abandon() { abandoned_ = true; }
 
@@ -45,6 +48,7 @@ class CudaMemory : public Memory {
   Stream stream_;
   std::string device_;
   int64_t most_;
+  std::function<bool()> give_up_some_ = [] { return false; };
   std::mutex mutex_;
   std::map<std::byte*, int64_t> sizes_;
   int64_t used_ = 0, most_used_ = 0;

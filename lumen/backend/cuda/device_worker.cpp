@@ -141,9 +141,11 @@ class DeviceWorker {
   std::vector<Room> rooms_;                // by region
 };
 
-Expected<void> open_worker(DeviceWorker& worker, std::string_view bytes) {
+// How many seconds it waits for the next trial.
+Expected<double> open_worker(DeviceWorker& worker, std::string_view bytes) {
   const WorkerHello hello = LUMEN_TRY(decode_hello(bytes));
-  return worker.open(hello);
+  LUMEN_TRY(worker.open(hello));
+  return static_cast<double>(hello.idle_milliseconds) * 1e-3;
 }
 
 }  // namespace
@@ -154,10 +156,10 @@ int run_device_worker() {
   DeviceWorker worker;
   std::string bytes;
   if (receive_message(kWorkerSocket, kForEver, bytes) != Received::whole) return 1;
-  const Expected<void> opened = open_worker(worker, bytes);
-  const TrialAnswer ready{opened.ok() ? State::passed : State::not_tried, opened.ok() ? "" : opened.diag().str()};
-  if (!send_message(kWorkerSocket, encode(ready)).ok() || !opened.ok()) return 1;
-  while (receive_message(kWorkerSocket, kForEver, bytes) == Received::whole) {
+  const Expected<double> idle = open_worker(worker, bytes);
+  const TrialAnswer ready{idle.ok() ? State::passed : State::not_tried, idle.ok() ? "" : idle.diag().str()};
+  if (!send_message(kWorkerSocket, encode(ready)).ok() || !idle.ok()) return 1;
+  while (receive_message(kWorkerSocket, *idle, bytes) == Received::whole) {
     const TrialAnswer answer = worker.answer(bytes);
     if (!send_message(kWorkerSocket, encode(answer)).ok()) return 1;
     if (answer.state == State::failed) return 0;  // nothing runs in this process any more

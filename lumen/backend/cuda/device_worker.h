@@ -3,7 +3,8 @@
 
 namespace lumen::cuda {
 
-// Answers what comes over kWorkerSocket until the other side goes; the status to exit with.
+// Answers what comes over kWorkerSocket until the other side goes, or nothing has come for a while; the status to exit
+// with.
 int run_device_worker();
 
 }  // namespace lumen::cuda

@@ -12,6 +12,18 @@ constexpr size_t kMostObjects = 512;  // that a worker keeps
 
 }  // namespace
 
+KernelTrials::KernelTrials(WorkerOptions options, WorkerHello hello)
+    : options_(std::move(options)), hello_(std::move(hello)) {
+  hello_.idle_milliseconds = static_cast<uint64_t>(options_.idle_seconds * 1e3);
+}
+
+bool KernelTrials::rest() {
+  const std::scoped_lock lock(mutex_);
+  if (worker_ == nullptr) return false;
+  worker_.reset();
+  return true;
+}
+
 void KernelTrials::give_up(const std::string& why) {
   gave_up_ = true;
   worker_.reset();
@@ -69,7 +81,8 @@ std::optional<TrialAnswer> KernelTrials::ask(Trial trial, double seconds) {
   return answer.ok() ? *answer : TrialAnswer{TrialAnswer::State::not_tried, answer.diag().str()};
 }
 
-// A worker that ends without an answer may have been ended by somebody else: only the second time it is the kernel.
+// A worker that ends without an answer may have been ended by somebody else, or have waited for long enough: only the
+// second time it is the kernel.
 Expected<bool> KernelTrials::run(const Trial& trial, double seconds) {
   const std::scoped_lock lock(mutex_);
   std::string ended;

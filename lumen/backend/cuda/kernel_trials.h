@@ -12,16 +12,18 @@
 
 namespace lumen::cuda {
 
-// One worker at a time: started when it is first needed, and again after a kernel that it did not survive. Several
-// threads may use it.
+// One worker at a time: started when it is needed, and again after a kernel that it did not survive, or a while without
+// trials. Several threads may use it.
 class KernelTrials {
  public:
-  KernelTrials(WorkerOptions options, WorkerHello hello) : options_(std::move(options)), hello_(std::move(hello)) {}
+  KernelTrials(WorkerOptions options, WorkerHello hello);
 
   double least_seconds() const { return options_.least_seconds; }
   // Runs a trial, which may take so many seconds. True: it came to its end. False: it could not be tried, because there
   // is no worker (said once in the log) or it has too little memory. An error: it must not be run, and why.
   Expected<bool> run(const Trial& trial, double seconds);
+  // Ends the worker, whose memory others need, until the next trial. Whether there was one.
+  bool rest();
 
  private:
   bool is_ready();

@@ -6,6 +6,7 @@ std::string encode(const WorkerHello& hello) {
   MessageWriter out;
   out.number(hello.protocol);
   out.number(hello.device);
+  out.number(hello.idle_milliseconds);
   out.number(hello.driver.size());
   for (const std::string& name : hello.driver) out.text(name);
   return out.bytes();
@@ -17,6 +18,7 @@ Expected<WorkerHello> decode_hello(std::string_view bytes) {
   hello.protocol = LUMEN_TRY(in.number());
   if (hello.protocol != kWorkerProtocol) return error("[cuda] the worker is of another version of Lumen");
   hello.device = LUMEN_TRY(in.number());
+  hello.idle_milliseconds = LUMEN_TRY(in.number());
   const size_t count = LUMEN_TRY(in.count());
   for (size_t k = 0; k < count; ++k) hello.driver.emplace_back(LUMEN_TRY(in.text()));
   return hello;

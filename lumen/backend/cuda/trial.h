@@ -17,6 +17,7 @@ constexpr uint64_t kWorkerProtocol = 1;
 struct WorkerHello {
   uint64_t protocol = kWorkerProtocol;
   uint64_t device = 0;
+  uint64_t idle_milliseconds = 0;
   std::vector<std::string> driver;  // names of libcuda
 };
 

@@ -64,7 +64,7 @@ int spawn(const std::vector<std::string>& command, int socket, pid_t& pid) {
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setsigdefault(&attributes, &all);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  const int status = posix_spawn(&pid, arguments[0], &files, &attributes, arguments.data(), environ);
+  const int status = posix_spawnp(&pid, arguments[0], &files, &attributes, arguments.data(), environ);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&files);
   return status;

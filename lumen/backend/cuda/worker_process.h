@@ -19,6 +19,7 @@ struct WorkerOptions {
   std::vector<std::string> command;  // the program and its arguments; empty: there is none
   double start_seconds = 60;         // until it is ready
   double least_seconds = 5;          // for a trial, beside what its work takes on a slow machine
+  double idle_seconds = 20;          // after which it goes, with its memory
 
   // LUMEN_WORKER; else this program where it is `lumen`, a `lumen` beside it, or the first on the PATH.
   static WorkerOptions usual();
