@@ -329,7 +329,7 @@ void add_listings(CLI::App& app, OpsOptions& options, bool& flags_markdown, Chos
     chosen = [] { return list_devices(); };
   });
   CLI::App* worker = app.add_subcommand("device-worker", "try kernels for another process (docs/gpu.md)");
-  worker->callback([&] { chosen = [] { return Expected<int>(cuda::run_device_worker()); }; });
+  worker->callback([&] { chosen = cuda::run_device_worker; });
   worker->group("");  // for a program, not for people
 }
 

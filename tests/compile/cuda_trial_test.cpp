@@ -6,17 +6,21 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <set>
 #include <sstream>
 
 #include "lumen/backend/buffer.h"
 #include "lumen/backend/cuda/call_launches.h"
 #include "lumen/backend/cuda/device_worker.h"
-#include "lumen/base/clock.h"
+#include "lumen/backend/reference/executable.h"
 #include "lumen/codegen/print_kernel.h"
 #include "lumen/frontend/ops.h"
+#include "lumen/kernel/contract.h"
 #include "lumen/search/lower.h"
 #include "lumen/search/rewrite.h"
 #include "lumen/search/tune.h"
+#include "lumen/search/verify.h"
 #include "tests/compile/working_driver.h"
 
 namespace lumen::cuda {
@@ -33,7 +37,8 @@ TEST(CudaTrialWorker, DISABLED_serves) {
   int type = 0;
   socklen_t size = sizeof type;
   if (getsockopt(kWorkerSocket, SOL_SOCKET, SO_TYPE, &type, &size) != 0) GTEST_SKIP() << "not started by a test";
-  _exit(run_device_worker());
+  const Expected<int> status = run_device_worker();
+  _exit(status.ok() ? *status : 1);
 }
 
 struct LaunchLine {
@@ -193,6 +198,32 @@ TEST_F(CudaTrial, does_not_blame_a_kernel_for_a_worker_that_was_killed) {
   ASSERT_TRUE(again.ok()) << again.diag().str();
   EXPECT_NE((*again)[0].schedule, "");
   EXPECT_NE(last_worker(), first);
+}
+
+TEST_F(CudaTrial, interprets_where_every_schedule_does_harm) {
+  const std::shared_ptr<CudaDevice> device = open();
+  for (const std::string& schedule : schedules_) make(schedule, "illegal", device->target());
+  TuningDb db = TuningDb::open(":memory:").value();
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(tune(*device, &db).value()[0].schedule, "");
+  fs::remove(folder_ / "launches");
+  EXPECT_EQ(tune(*device, &db).value()[0].schedule, "");
+  ::testing::internal::GetCapturedStderr();
+  EXPECT_TRUE(launches().empty());
+  EXPECT_TRUE(device->usable().ok());
+}
+
+TEST_F(CudaTrial, comes_before_verification) {
+  const std::shared_ptr<CudaDevice> device = open();
+  make(schedules_[0], "illegal", device->target());
+  std::vector<Program> programs;
+  programs.push_back(search::alone(search::make_kernel(body_, schedules_[0], device->target()).value()).value());
+  const std::unique_ptr<Executable> got = device->load(device->build(std::move(programs)).value()[0]).value();
+  const std::unique_ptr<Executable> wanted = reference_executable(expand(*body_));
+  const Expected<void> same = search::compare_executables(*body_, {}, *wanted, *got);
+  ASSERT_FALSE(same.ok());
+  EXPECT_TRUE(same.diag().message.starts_with("one of two fails: [trial] SumReduce")) << same.diag().str();
+  EXPECT_TRUE(device->usable().ok());
 }
 
 bool is_there(pid_t process) { return kill(process, 0) == 0; }

@@ -135,7 +135,7 @@ Expected<void> CudaDevice::enter() const {
 
 // The kernel still runs: whatever waits for the GPU (to free memory, too) would wait for ever.
 Expected<void> CudaDevice::wait_for(double seconds) const {
-  constexpr double kBusy = 1e-3;  // seconds of looking without a rest
+  constexpr double kBusy = 5e-3;  // seconds of looking without a rest
   const double start = seconds_now();
   for (Result result = kNotReady; (result = driver_->stream_query(stream_)) != 0;) {
     if (result != kNotReady) return driver_->check(result, kARun);

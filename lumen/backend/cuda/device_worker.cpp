@@ -20,7 +20,7 @@ using State = TrialAnswer::State;
 // A kernel that never ends keeps the process from noticing that nobody waits for it any more.
 void leave_when_alone() {
   pollfd handle{kWorkerSocket, POLLRDHUP, 0};
-  while (poll(&handle, 1, -1) < 0 || (handle.revents & (POLLRDHUP | POLLHUP | POLLERR)) == 0) {
+  while (poll(&handle, 1, -1) < 0 || (handle.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)) == 0) {
   }
   _exit(0);
 }
@@ -150,12 +150,14 @@ Expected<double> open_worker(DeviceWorker& worker, std::string_view bytes) {
 
 }  // namespace
 
-int run_device_worker() {
+Expected<int> run_device_worker() {
   constexpr double kForEver = -1;
-  std::thread(leave_when_alone).detach();
   DeviceWorker worker;
   std::string bytes;
-  if (receive_message(kWorkerSocket, kForEver, bytes) != Received::whole) return 1;
+  if (receive_message(kWorkerSocket, kForEver, bytes) != Received::whole) {
+    return error("[cuda] a worker is started by a process that wants kernels tried, not by hand");
+  }
+  std::thread(leave_when_alone).detach();
   const Expected<double> idle = open_worker(worker, bytes);
   const TrialAnswer ready{idle.ok() ? State::passed : State::not_tried, idle.ok() ? "" : idle.diag().str()};
   if (!send_message(kWorkerSocket, encode(ready)).ok() || !idle.ok()) return 1;
