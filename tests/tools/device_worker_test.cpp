@@ -34,6 +34,16 @@ TEST_F(DeviceWorker, BlamesAndGoesOn) {
   EXPECT_TRUE(trials_.run(trial_of("good"), 5).value()) << "its object is known by now";
 }
 
+TEST_F(DeviceWorker, CannotTryWhatItHasNoMemoryFor) {
+  cuda::Trial large = trial_of("large");
+  large.regions[0].bytes = uint64_t{1} << 41;
+  EXPECT_FALSE(trials_.run(large, 5).value());
+  EXPECT_TRUE(trials_.run(trial_of("large"), 5).value()) << "its object is sent again";
+  cuda::Trial other = trial_of("other");
+  other.launches[0].function = "missing";
+  EXPECT_FALSE(trials_.run(other, 5).value()) << "a launch that is refused is no harm";
+}
+
 TEST_F(DeviceWorker, IsNotForPeople) {
   EXPECT_EQ(run_lumen({"--help"}).out.find("device-worker"), std::string::npos);
   const Finished alone = run_lumen({"device-worker"});

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <list>
+#include <optional>
 
 #include "lumen/backend/buffer.h"
 #include "lumen/backend/cuda/call_launches.h"
@@ -93,13 +94,15 @@ class CudaExecutable : public Executable {
 
   // In the worker process; where there is none here, with an eye on the clock.
   Expected<void> try_out(std::span<const void* const> inputs, std::span<void* const> outputs) override {
-    if (interprets_) return {};
+    if (interprets_ || program_.calls.empty()) return {};
     LUMEN_TRY(device_->enter());
     on_trial_ = true;
     launches_.fill_places(inputs, outputs);
-    Expected<bool> tried = try_in_worker(inputs, outputs);
-    if (!tried.ok()) return blamed(tried.diag().message);
-    if (*tried) return {};
+    if (const std::optional<Trial> trial = LUMEN_TRY(make_trial(inputs, outputs))) {
+      const Expected<bool> tried = device_->trials().run(*trial, patience());
+      if (!tried.ok()) return blamed(tried.diag().message);
+      if (*tried) return {};
+    }
     LUMEN_TRY(launches_.launch_waves(false));
     return wait_watched(1);
   }
@@ -153,10 +156,11 @@ class CudaExecutable : public Executable {
 
   // That this program must not be run, in the words that the tuner keeps.
   Diag blamed(const std::string& why) const {
-    const ProgramKernel& first = program_.kernels[program_.calls[0].kernel];
-    const std::string what = program_.calls.size() == 1
-                                 ? fmt::format("{} ({})", kernel_title(*first.body), first.schedule)
-                                 : fmt::format("a program of {} kernels", program_.calls.size());
+    std::string what = fmt::format("a program of {} kernels", program_.calls.size());
+    if (program_.calls.size() == 1) {
+      const ProgramKernel& kernel = program_.kernels[program_.calls[0].kernel];
+      what = fmt::format("{} ({})", kernel_title(*kernel.body), kernel.schedule);
+    }
     return error(fmt::format("{} {}: {}", kTrialFault, what, why));
   }
 
@@ -167,8 +171,8 @@ class CudaExecutable : public Executable {
     return blamed(waited.diag().message + "; this process can no longer use the GPU, and begins anew best");
   }
 
-  // False: it could not be.
-  Expected<bool> try_in_worker(std::span<const void* const> inputs, std::span<void* const> outputs) const {
+  // Nothing where there is no room for a copy of all that it works on.
+  Expected<std::optional<Trial>> make_trial(std::span<const void* const> inputs, std::span<void* const> outputs) const {
     std::vector<TrialRegion> regions;
     std::vector<Address> places;
     int64_t all = 0;
@@ -183,17 +187,16 @@ class CudaExecutable : public Executable {
       add(inputs[k], bytes_[k], LUMEN_TRY(first_bytes(inputs[k], k)));
     }
     for (size_t k = 0; k < outputs.size(); ++k) add(outputs[k], bytes_[program_.outputs[k]], "");
-    if (!device_->has_room_for(all)) return false;
+    if (!device_->has_room_for(all)) return std::optional<Trial>();
     const auto* const code = dynamic_cast<const CudaCode*>(code_.get());
-    const Expected<Trial> trial = launches_.trial(code, std::move(regions), places);
-    if (!trial.ok()) return false;
-    return device_->trials().run(*trial, patience());
+    return std::optional<Trial>(LUMEN_TRY(launches_.trial(code, std::move(regions), places)));
   }
-  // Of an input: what a worker fills its own with. Numbers are all alike, but what may be an index is copied.
+  // Of an input: what a worker fills its own with. Numbers are all alike, but of what may be an index more is taken.
   Expected<std::string> first_bytes(const void* input, size_t k) const {
-    constexpr int64_t kNumbers = 4 << 10, kIndices = 1 << 20;  // bytes
-    std::string content(
-        static_cast<size_t>(std::min(bytes_[k], is_float(program_.values[k].dtype) ? kNumbers : kIndices)), '\0');
+    constexpr int64_t kNumbers = 4 << 10, kIndices = 256 << 10;  // bytes
+    const DType dtype = program_.values[k].dtype;
+    const int64_t most = is_float(dtype) || info(dtype).bits < 16 ? kNumbers : kIndices;
+    std::string content(static_cast<size_t>(std::min(bytes_[k], most)), '\0');
     LUMEN_TRY(memory()->read(content.data(), input, static_cast<int64_t>(content.size())));
     return content;
   }

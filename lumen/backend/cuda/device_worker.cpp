@@ -74,6 +74,7 @@ class DeviceWorker {
     }
     for (const TrialObject& object : trial.objects) {
       if (modules_.contains(object.key)) continue;
+      if (object.bytes.empty()) return error("[cuda] a trial of code that the worker was not sent");
       Module module = nullptr;
       const std::string bytes(object.bytes);  // ends with a zero, as texts of the driver do
       LUMEN_TRY(check(driver_->module_load(&module, bytes.data()), "cuModuleLoadData"));

@@ -91,6 +91,7 @@ Expected<bool> KernelTrials::run(const Trial& trial, double seconds) {
     const std::optional<TrialAnswer> answer = ask(trial, seconds);
     if (answer && answer->state == TrialAnswer::State::passed) return true;
     if (answer && answer->state == TrialAnswer::State::not_tried) {
+      for (const TrialObject& object : trial.objects) sent_.erase(object.key);  // it may not have them
       LUMEN_LOG(1, "cuda: a kernel could not be tried: " + answer->why);
       return false;
     }
