@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lumen/backend/cpu/work_dir.h"
+#include "lumen/backend/cuda/device_worker.h"
 #include "lumen/base/flags.h"
 #include "lumen/base/nearest.h"
 #include "tools/commands.h"
@@ -327,6 +328,9 @@ void add_listings(CLI::App& app, OpsOptions& options, bool& flags_markdown, Chos
   app.add_subcommand("devices", "list what graphs can be compiled for here")->callback([&] {
     chosen = [] { return list_devices(); };
   });
+  CLI::App* worker = app.add_subcommand("device-worker", "try kernels for another process (docs/gpu.md)");
+  worker->callback([&] { chosen = cuda::run_device_worker; });
+  worker->group("");  // for a program, not for people
 }
 
 // CLI11 only says that a subcommand is required: which word was wrong, and what was meant.

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lumen/backend/executable.h"
@@ -24,6 +25,10 @@ struct Binary {
   std::shared_ptr<const Code> code;  // null when no kernel has text
 };
 
+// How an error begins that says that a kernel must never be run again: it does not end, or takes what it runs on with
+// it (Executable::try_out).
+inline constexpr std::string_view kTrialFault = "[trial]";
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -43,6 +48,8 @@ class Device {
   // From the object of a Code.
   virtual Expected<std::shared_ptr<const Code>> load_code(std::string object) const = 0;
   virtual Expected<std::unique_ptr<Executable>> load(Binary binary) const = 0;
+  // An error when nothing can run on it any more in this process, because of what did.
+  virtual Expected<void> usable() const { return {}; }
 };
 
 }  // namespace lumen

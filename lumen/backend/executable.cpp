@@ -31,6 +31,7 @@ Expected<void> run_from_host(Executable& executable, std::span<const void* const
     LUMEN_TRY(memory->write(buffers.back().data(), outputs[k], output_bytes[k]));  // whatever is there: poison, say
     out.push_back(buffers.back().data());
   }
+  LUMEN_TRY(executable.try_out(in, out));
   LUMEN_TRY(executable.run(in, out));
   for (size_t k = 0; k < outputs.size(); ++k) LUMEN_TRY(memory->read(outputs[k], out[k], output_bytes[k]));
   return {};

@@ -43,6 +43,13 @@ class Executable {
   // outputs have room for one element at least and overlap nothing else. After an error they hold anything.
   virtual Expected<void> run(std::span<const void* const> inputs, std::span<void* const> outputs) = 0;
 
+  // Before the first run of what nobody has run before: finds out whether it comes to an end, where it can do no harm
+  // if that is possible. An error that begins with kTrialFault (device.h): it must not be run. Outputs hold anything
+  // then.
+  virtual Expected<void> try_out(std::span<const void* const> /*inputs*/, std::span<void* const> /*outputs*/) {
+    return {};
+  }
+
   // After run: a copy on the host of an output that lies elsewhere, where there is one; until the next run.
   virtual const std::byte* fetched(size_t /*output*/) const { return nullptr; }
   // Seconds that a run takes: of `runs` in a row, on average.
@@ -54,7 +61,7 @@ class Executable {
   virtual std::span<const CallTime> profile() const { return {}; }
 };
 
-// One run with tensors on the host, wherever the Executable has its own. Sizes are in bytes.
+// One run, the first, with tensors on the host, wherever the Executable has its own. Sizes are in bytes.
 Expected<void> run_from_host(Executable& executable, std::span<const void* const> inputs,
                              std::span<const int64_t> input_bytes, std::span<void* const> outputs,
                              std::span<const int64_t> output_bytes);

@@ -84,6 +84,9 @@ constexpr FlagDef kFlags[] = {
     number_flag("LUMEN_SEED", &Flags::seed, 0, INT64_MAX, "Seed of the random inputs that `lumen run` makes."),
     number_flag("LUMEN_THREADS", &Flags::threads, 0, 4096,
                 "How many threads the CPU backend works with; 0 for all cores that this process may use."),
+    text_flag("LUMEN_WORKER", &Flags::worker, "a program, or `none`",
+              "`lumen`: this program, one beside it, or on the PATH",
+              "The program that runs kernels for a GPU first, so that one that fails or hangs does no harm here."),
 };
 
 Expected<> set_flag(Flags& flags, std::string_view name, std::string_view text) {

@@ -26,6 +26,7 @@ struct Flags {
   std::string rules;           // LUMEN_RULES; empty for the built-in ones
   int64_t seed = 0;            // LUMEN_SEED
   int64_t threads = 0;         // LUMEN_THREADS; 0 for the usable cores
+  std::string worker;          // LUMEN_WORKER; empty for the usual one
   // What is read of the variables that belong to everyone.
   std::string home;       // HOME
   std::string path;       // PATH

@@ -30,7 +30,9 @@ Expected<std::vector<double>> race(std::span<const Program* const> programs, con
     contest.kernels.push_back(loaded.back().get());
   }
   std::vector<double> seconds;
-  for (const Expected<Timing>& timing : measure(contest)) {
+  const std::vector<Expected<Timing>> timings = measure(contest);
+  LUMEN_TRY(device.usable());
+  for (const Expected<Timing>& timing : timings) {
     if (!timing.ok()) return std::vector<double>();
     seconds.push_back(timing->seconds);
   }

@@ -36,6 +36,7 @@ class Racer {
   // Finds out how many runs make a trial; the first run is not counted.
   Expected<void> warm_up(std::span<const int64_t> dims) {
     LUMEN_TRY(kernel_.prepare(dims));
+    LUMEN_TRY(kernel_.try_out(inputs_, outputs_));
     LUMEN_TRY(kernel_.run(inputs_, outputs_));
     once_ = std::max(LUMEN_TRY(kernel_.time(inputs_, outputs_, 1)), 1e-8);
     runs_ = std::clamp<int64_t>(static_cast<int64_t>(kTrialSeconds / once_), 1, 10'000);

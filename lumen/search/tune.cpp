@@ -85,6 +85,17 @@ Expected<std::vector<TuningEntry>> Tuner::contenders(const Graph& body) const {
   return entries;
 }
 
+// What hung or took its process with it was said when that happened, and is not tried again.
+Expected<void> Tuner::leave_out_dangerous(const std::string& text, const Graph& body,
+                                          std::vector<std::string>& schedules) const {
+  if (options_.db == nullptr) return {};
+  const std::string shape = shape_text(body);
+  for (const TuningEntry& entry : LUMEN_TRY(options_.db->rejected({fingerprint_, text, shape}))) {
+    if (entry.rejected.starts_with(kTrialFault)) std::erase(schedules, entry.schedule);
+  }
+  return {};
+}
+
 double Tuner::estimated(const Graph& body) const { return estimate(body, options_.dims, machine_like(target_)); }
 
 Expected<std::vector<Tuned>> Tuner::tune(std::span<const std::shared_ptr<const Graph>> bodies) {
@@ -101,6 +112,11 @@ Expected<std::vector<Tuned>> Tuner::tune(std::span<const std::shared_ptr<const G
     }
     if (!options_.measure) {
       at->second = {schedules->front(), estimated(*body)};
+      continue;
+    }
+    LUMEN_TRY(leave_out_dangerous(texts.back(), *body, *schedules));
+    if (schedules->empty()) {
+      at->second = {"", kInterpretedSeconds};
       continue;
     }
     schedules->resize(std::min(schedules->size(), kMostCandidates + (target_.library ? 1 : 0)));
@@ -174,25 +190,38 @@ Expected<void> Tuner::measure_all(std::vector<Open>& open) {
   return {};
 }
 
+TuningEntry Tuner::entry_of(const Open& open, const std::string& schedule, const Expected<Timing>& timing) const {
+  TuningEntry entry;
+  entry.fingerprint = fingerprint_;
+  entry.kernel = open.text;
+  entry.shape = shape_text(*open.body);
+  entry.schedule = schedule;
+  entry.date = search::now();
+  if (timing.ok()) {
+    entry.seconds = timing->seconds;
+    entry.spread = timing->spread;
+    entry.trials = timing->trials;
+  } else {
+    entry.rejected = timing.diag().str();
+  }
+  return entry;
+}
+
+// Where the device was lost on the way, only what is to blame for it is known.
 Expected<void> Tuner::record(const Open& open, std::span<const std::string> schedules,
                              std::span<const Expected<Timing>> timings) {
+  Expected<void> usable = device_.usable();
   std::vector<TuningEntry> entries;
   for (size_t k = 0; k < schedules.size(); ++k) {
-    TuningEntry entry;
-    entry.fingerprint = fingerprint_;
-    entry.kernel = open.text;
-    entry.shape = shape_text(*open.body);
-    entry.schedule = schedules[k];
-    entry.date = search::now();
-    if (timings[k].ok()) {
-      entry.seconds = timings[k]->seconds;
-      entry.spread = timings[k]->spread;
-      entry.trials = timings[k]->trials;
-    } else {
-      entry.rejected = timings[k].diag().str();
-    }
+    TuningEntry entry = entry_of(open, schedules[k], timings[k]);
+    const bool dangerous = entry.rejected.starts_with(kTrialFault);
+    if (dangerous) LUMEN_LOG(0, "a kernel is left out from now on: " + entry.rejected);
     LUMEN_LOG(2, fmt::format("tune: {:10.2f} us  {}  {}", entry.seconds * 1e6, entry.schedule, entry.rejected));
-    entries.push_back(std::move(entry));
+    if (usable.ok() || dangerous) entries.push_back(std::move(entry));
+  }
+  if (!usable.ok()) {
+    if (options_.db != nullptr) LUMEN_TRY(options_.db->keep(entries));
+    return entries.empty() ? std::move(usable).take_diag() : error(entries[0].rejected);
   }
   // As the database will answer, so that whoever asks it chooses the same.
   const auto best = std::ranges::min_element(entries, listed_before);

@@ -54,11 +54,14 @@ class Tuner {
   struct Open;  // a body that is not known
   Expected<bool> find(const std::string& text, const Graph& body, Tuned& found) const;
   std::string shape_text(const Graph& body) const;
+  Expected<void> leave_out_dangerous(const std::string& text, const Graph& body,
+                                     std::vector<std::string>& schedules) const;
   Expected<void> build_all(std::vector<Open>& open);
   Expected<void> measure_unknown(std::vector<Open>& open);
   Expected<void> measure_all(std::vector<Open>& open);
   Expected<void> record(const Open& open, std::span<const std::string> schedules,
                         std::span<const Expected<struct Timing>> timings);
+  TuningEntry entry_of(const Open& open, const std::string& schedule, const Expected<struct Timing>& timing) const;
 
   const Device& device_;
   TuneOptions options_;

@@ -6,12 +6,6 @@
 
 namespace lumen::cuda {
 
-namespace {
-
-constexpr int64_t kSharedWithoutAsking = 48 << 10;
-
-}  // namespace
-
 Expected<std::shared_ptr<const CudaCode>> CudaCode::load(std::shared_ptr<const CudaDevice> device,
                                                          const std::vector<std::string>& objects) {
   std::shared_ptr<CudaCode> code(new CudaCode(std::move(device)));
@@ -23,6 +17,7 @@ Expected<std::shared_ptr<const CudaCode>> CudaCode::load(std::shared_ptr<const C
     const uint64_t size = object.size();
     code->object_.append(reinterpret_cast<const char*>(&size), sizeof size);
     code->object_ += object;
+    code->sizes_.push_back(object.size());
   }
   return std::shared_ptr<const CudaCode>(std::move(code));
 }
@@ -59,6 +54,18 @@ Expected<Function> CudaCode::function(const std::string& name, int64_t shared) c
                            fmt::format("{} bytes of shared memory for \"{}\"", shared, name).c_str()));
   }
   return function;
+}
+
+Expected<std::string_view> CudaCode::object_with(const std::string& name) const {
+  size_t at = 0;
+  for (size_t k = 0; k < modules_.size(); ++k) {
+    at += sizeof(uint64_t);
+    Function function = nullptr;
+    const bool has = device_->driver().module_function(&function, modules_[k], name.c_str()) == 0;
+    if (has) return std::string_view(object_).substr(at, sizes_[k]);
+    at += sizes_[k];
+  }
+  return error(fmt::format("[cuda] the code has no kernel \"{}\"", name));
 }
 
 }  // namespace lumen::cuda

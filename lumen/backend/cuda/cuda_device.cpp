@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <thread>
 
 #include "lumen/backend/cuda/cuda_executable.h"
 #include "lumen/backend/cuda/joint_texts.h"
 #include "lumen/backend/kernel_texts.h"
+#include "lumen/base/clock.h"
 
 namespace lumen::cuda {
 
@@ -90,8 +92,14 @@ Expected<std::shared_ptr<CudaDevice>> CudaDevice::open(int number, int64_t most_
   LUMEN_TRY(calls.check(calls.context_retain(&device->context_, handle), "cuDevicePrimaryCtxRetain"));
   LUMEN_TRY(device->enter());
   LUMEN_TRY(calls.check(calls.stream_create(&device->stream_, kNonBlocking), "cuStreamCreate"));
-  device->memory_ =
+  device->cuda_memory_ =
       std::make_shared<CudaMemory>(device->driver_, device->context_, device->stream_, device->info_.name, most_memory);
+  device->memory_ = device->cuda_memory_;
+  WorkerHello hello;
+  hello.device = static_cast<uint64_t>(number);
+  hello.driver = search.driver;
+  device->trials_ = std::make_shared<KernelTrials>(search.worker, std::move(hello));
+  device->cuda_memory_->on_full([trials = device->trials_] { return trials->rest(); });
   device->self_ = device;
   return device;
 }
@@ -118,6 +126,37 @@ Expected<std::vector<Binary>> CudaDevice::build(std::vector<Program> programs) c
   std::vector<Binary> binaries;
   for (Program& program : programs) binaries.push_back({std::move(program), code});
   return binaries;
+}
+
+Expected<void> CudaDevice::enter() const {
+  if (lost_) return error(fmt::format("[cuda] this process has lost {}", name_));
+  return driver_->check(driver_->context_set(context_), "cuCtxSetCurrent");
+}
+
+// The kernel still runs: whatever waits for the GPU (to free memory, too) would wait for ever.
+Expected<void> CudaDevice::wait_for(double seconds) const {
+  constexpr double kBusy = 5e-3;  // seconds of looking without a rest
+  const double start = seconds_now();
+  for (Result result = kNotReady; (result = driver_->stream_query(stream_)) != 0;) {
+    if (result != kNotReady) return driver_->check(result, kARun);
+    const double waited = seconds_now() - start;
+    if (waited > seconds) {
+      lost_ = true;
+      cuda_memory_->abandon();
+      return error(fmt::format("it had not ended after {:.1f} s", seconds));
+    }
+    if (waited > kBusy) std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+  return {};
+}
+
+// What a kernel that failed leaves behind is told by every call that follows.
+Expected<void> CudaDevice::usable() const {
+  LUMEN_TRY(enter());
+  const Result result = driver_->stream_query(stream_);
+  if (result == 0 || result == kNotReady) return {};
+  lost_ = true;
+  return driver_->check(result, kARun);
 }
 
 Expected<void> CudaDevice::make_sweep() const {

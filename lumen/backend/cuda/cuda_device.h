@@ -1,6 +1,7 @@
 // A GPU of NVIDIA's as a Device.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "lumen/backend/cuda/cuda_memory.h"
 #include "lumen/backend/cuda/driver.h"
 #include "lumen/backend/cuda/kernel_compiler.h"
+#include "lumen/backend/cuda/kernel_trials.h"
 #include "lumen/backend/cuda/matrix_library.h"
 #include "lumen/backend/device.h"
 
@@ -43,6 +45,7 @@ class CudaDevice : public Device {
   Expected<std::vector<Binary>> build(std::vector<Program> programs) const override;
   Expected<std::shared_ptr<const Code>> load_code(std::string object) const override;
   Expected<std::unique_ptr<Executable>> load(Binary binary) const override;
+  Expected<void> usable() const override;
 
   const Driver& driver() const { return *driver_; }
   const DeviceInfo& info() const { return info_; }
@@ -50,14 +53,19 @@ class CudaDevice : public Device {
   const std::shared_ptr<const MatrixLibrary>& matrices() const { return matrices_; }
   Stream stream() const { return stream_; }
   const std::shared_ptr<Memory>& memory() const { return memory_; }
+  // Whether a copy of so many bytes of this process's memory may be made elsewhere.
+  bool has_room_for(int64_t bytes) const { return cuda_memory_->has_room_for(bytes); }
+  KernelTrials& trials() const { return *trials_; }
   // Before calls of the driver, on any thread.
-  Expected<void> enter() const { return driver_->check(driver_->context_set(context_), "cuCtxSetCurrent"); }
+  Expected<void> enter() const;
   // Enqueues a pass over so much memory that nothing of what was there before is left in the GPU's cache. What is there
   // then needs no writing back.
   Expected<void> forget_cache() const;
   // What that needs; before its first call, and not while work is captured. Only measuring does.
   Expected<void> make_sweep() const;
   Expected<void> wait() const { return driver_->check(driver_->stream_wait(stream_), "cuStreamSynchronize"); }
+  // The same for what may never end: after so many seconds the GPU is lost to this process, and that is an error.
+  Expected<void> wait_for(double seconds) const;
 
  private:
   size_t sweep_bytes() const { return static_cast<size_t>(info_.l2_bytes) * 2 + 1024; }
@@ -71,7 +79,10 @@ class CudaDevice : public Device {
   Target target_;
   Context context_ = nullptr;
   Stream stream_ = nullptr;
-  std::shared_ptr<Memory> memory_;
+  std::shared_ptr<CudaMemory> cuda_memory_;
+  std::shared_ptr<Memory> memory_;  // the same
+  std::shared_ptr<KernelTrials> trials_;
+  mutable std::atomic<bool> lost_ = false;
   std::weak_ptr<const CudaDevice> self_;
   // What forget_cache() reads, and with what: of make_sweep().
   mutable Address swept_ = 0;

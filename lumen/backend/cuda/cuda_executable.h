@@ -3,6 +3,8 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "lumen/backend/cuda/cuda_device.h"
 
@@ -23,12 +25,15 @@ class CudaCode : public Code {
   const std::string& object() const override { return object_; }
   // With room for so many bytes of shared memory.
   Expected<Function> function(const std::string& name, int64_t shared) const;
+  // The one of the objects that has this function; as long as the code lives.
+  Expected<std::string_view> object_with(const std::string& name) const;
 
  private:
   explicit CudaCode(std::shared_ptr<const CudaDevice> device) : device_(std::move(device)) {}
 
   std::shared_ptr<const CudaDevice> device_;
-  std::string object_;  // the objects, each after its size in 8 bytes
+  std::string object_;         // the objects, each after its size in 8 bytes
+  std::vector<size_t> sizes_;  // of the objects
   std::vector<Module> modules_;
 };
 

@@ -22,7 +22,12 @@ CudaMemory::CudaMemory(std::shared_ptr<const Driver> driver, Context context, St
     : driver_(std::move(driver)), context_(context), stream_(stream), device_(std::move(device)), most_(most) {}
 
 CudaMemory::~CudaMemory() {
-  if (staging_ != nullptr) driver_->pinned_free(staging_);
+  if (staging_ != nullptr && !abandoned_) driver_->pinned_free(staging_);
+}
+
+Expected<void> CudaMemory::enter() const {
+  if (abandoned_) return error(fmt::format("[cuda] this process has lost {}", device_));
+  return driver_->check(driver_->context_set(context_), "cuCtxSetCurrent");
 }
 
 Diag CudaMemory::too_much(int64_t bytes) const {
@@ -39,9 +44,12 @@ Expected<std::byte*> CudaMemory::allocate(int64_t bytes) {
   const std::scoped_lock lock(mutex_);
   const int64_t rounded = (bytes / kAlign + 1) * kAlign;
   if (most_ > 0 && used_ + rounded > most_) return too_much(rounded);
-  LUMEN_TRY(driver_->check(driver_->context_set(context_), "cuCtxSetCurrent"));
+  LUMEN_TRY(enter());
   Address data = 0;
-  const Result result = driver_->memory_allocate(&data, static_cast<size_t>(rounded));
+  Result result = driver_->memory_allocate(&data, static_cast<size_t>(rounded));
+  if (result == kOutOfMemory && give_up_some_()) {
+    result = driver_->memory_allocate(&data, static_cast<size_t>(rounded));
+  }
   if (result == kOutOfMemory) return too_much(rounded);
   LUMEN_TRY(driver_->check(result, "cuMemAlloc"));
   auto* const place = reinterpret_cast<std::byte*>(data);
@@ -54,8 +62,7 @@ Expected<std::byte*> CudaMemory::allocate(int64_t bytes) {
 
 void CudaMemory::release(std::byte* data) {
   const std::scoped_lock lock(mutex_);
-  driver_->context_set(context_);
-  driver_->memory_free(address(data));
+  if (enter().ok()) driver_->memory_free(address(data));
   const auto found = sizes_.find(data);
   used_ -= found->second;
   sizes_.erase(found);
@@ -71,7 +78,7 @@ Expected<std::byte*> CudaMemory::staging() {
 Expected<void> CudaMemory::write(void* there, const void* here, int64_t bytes) {
   if (bytes == 0) return {};
   const std::scoped_lock lock(mutex_);
-  LUMEN_TRY(driver_->check(driver_->context_set(context_), "cuCtxSetCurrent"));
+  LUMEN_TRY(enter());
   const auto size = static_cast<size_t>(bytes);
   if (bytes > kSmall) {
     LUMEN_TRY(driver_->check(driver_->copy_to_device(address(there), here, size, stream_), "cuMemcpyHtoDAsync"));
@@ -89,7 +96,7 @@ Expected<void> CudaMemory::write(void* there, const void* here, int64_t bytes) {
 
 Expected<void> CudaMemory::repeat(void* there, int64_t period, int64_t bytes) {
   const std::scoped_lock lock(mutex_);
-  LUMEN_TRY(driver_->check(driver_->context_set(context_), "cuCtxSetCurrent"));
+  LUMEN_TRY(enter());
   for (int64_t done = period; done > 0 && done < bytes; done *= 2) {
     const auto size = static_cast<size_t>(std::min(done, bytes - done));
     LUMEN_TRY(driver_->check(
@@ -102,7 +109,7 @@ Expected<void> CudaMemory::repeat(void* there, int64_t period, int64_t bytes) {
 Expected<void> CudaMemory::read(void* here, const void* there, int64_t bytes) {
   if (bytes == 0) return {};
   const std::scoped_lock lock(mutex_);
-  LUMEN_TRY(driver_->check(driver_->context_set(context_), "cuCtxSetCurrent"));
+  LUMEN_TRY(enter());
   std::byte* const aside = LUMEN_TRY(staging());
   for (int64_t done = 0; done < bytes; done += kStaging) {
     const auto size = static_cast<size_t>(std::min(kStaging, bytes - done));

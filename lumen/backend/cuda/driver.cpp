@@ -31,6 +31,7 @@ void load_builtins(const std::vector<std::string>& names) {
 
 LibrarySearch LibrarySearch::usual() {
   LibrarySearch search;
+  search.worker = WorkerOptions::usual();
   search.driver = {"libcuda.so.1", "libcuda.so", "/usr/local/nvidia/lib64/libcuda.so.1"};
   std::vector<std::string> folders = {""};
   if (!flags().cuda_home.empty()) folders.push_back(flags().cuda_home + "/lib64/");

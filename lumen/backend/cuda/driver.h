@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "lumen/backend/cuda/worker_process.h"
 #include "lumen/base/expected.h"
 
 namespace lumen::cuda {
@@ -37,6 +38,9 @@ constexpr unsigned kNonBlocking = 1;     // a stream beside the default one
 constexpr unsigned kEventExternal = 1;   // recorded within a graph, read outside
 constexpr int kCaptureThreadLocal = 1;
 constexpr Result kOutOfMemory = 2;
+constexpr Result kNotReady = 600;
+constexpr const char* kARun = "a run of it";        // what fails when a kernel does, whichever call tells
+constexpr int64_t kSharedWithoutAsking = 48 << 10;  // bytes that a block may have without kFunctionSharedBytes
 
 // The driver's own layout.
 struct LaunchAttribute {
@@ -80,6 +84,7 @@ constexpr int kBeginEarly =
   ROW(fill, "cuMemsetD8Async", (Address, unsigned char, size_t, Stream))                                        \
   ROW(stream_create, "cuStreamCreate", (Stream*, unsigned))                                                     \
   ROW(stream_wait, "cuStreamSynchronize", (Stream))                                                             \
+  ROW(stream_query, "cuStreamQuery", (Stream))                                                                  \
   ROW(capture_begin, "cuStreamBeginCapture_v2", (Stream, int))                                                  \
   ROW(capture_end, "cuStreamEndCapture", (Stream, GraphHandle*))                                                \
   ROW(graph_instantiate, "cuGraphInstantiateWithFlags", (GraphExec*, GraphHandle, unsigned long long))          \
@@ -126,9 +131,10 @@ struct RuntimeCompiler {
 
 #undef LUMEN_CUDA_MEMBER
 
-// Names and paths, tried in order.
+// Names and paths, tried in order; and the program that tries kernels.
 struct LibrarySearch {
   std::vector<std::string> driver, compiler, matrices = {};
+  WorkerOptions worker = {};
   // Versions 13 and 12, the plain name, and folders where they are installed.
   static LibrarySearch usual();
 };

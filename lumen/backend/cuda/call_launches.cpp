@@ -1,0 +1,258 @@
+#include "lumen/backend/cuda/call_launches.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lumen/backend/waves.h"
+#include "lumen/kernel/title.h"
+
+namespace lumen::cuda {
+
+namespace {
+
+constexpr int64_t kBlocksPerMultiprocessor = 64;  // more than that walk over their rows
+
+}  // namespace
+
+Expected<void> CallLaunches::load(const CudaCode* code) {
+  for (const ProgramKernel& kernel : program_.kernels) {
+    functions_.emplace_back();
+    for (const KernelStep& step : kernel.text.steps) {
+      functions_.back().push_back(nullptr);
+      if (step.product && device_.matrices() == nullptr) {
+        return error("[cuda] the program needs cuBLASLt, which is not found here: compile it again");
+      }
+      if (step.product) continue;
+      if (code == nullptr) return error("[cuda] a program without its code");
+      functions_.back().back() = LUMEN_TRY(code->function(step.name, step.shared));
+    }
+  }
+  for (const std::span<const ProgramCall> wave : waves_of(program_)) {
+    waves_.push_back({static_cast<size_t>(wave.data() - program_.calls.data()), wave.size(), {}, nullptr});
+    if (wave.size() > 1) LUMEN_TRY(load_joint(*code, waves_.back()));
+  }
+  return {};
+}
+
+Expected<void> CallLaunches::load_joint(const CudaCode& code, WaveLaunch& wave) const {
+  std::vector<const KernelStep*> steps;
+  std::string kind;
+  for (size_t k = wave.first; k < wave.first + wave.count; ++k) {
+    const ProgramKernel& kernel = program_.kernels[program_.calls[k].kernel];
+    const std::string own = joint_kind(kernel.schedule, kernel.text.steps);
+    if (own.empty() || (k > wave.first && own != kind)) return error("[cuda] a wave of kernels that are no one launch");
+    kind = own;
+    steps.push_back(&kernel.text.steps.back());
+  }
+  wave.step = joint_step(steps);
+  wave.function = LUMEN_TRY(code.function(wave.step.name, wave.step.shared));
+  return {};
+}
+
+Expected<std::vector<int64_t>> CallLaunches::bind_sizes(const DimValues& named) {
+  launches_.assign(program_.calls.size(), {});
+  call_dims_.assign(program_.calls.size(), {});
+  std::vector<int64_t> scratch;
+  for (size_t k = 0; k < program_.calls.size(); ++k) scratch.push_back(LUMEN_TRY(bind_call(k, named)));
+  return scratch;
+}
+
+Expected<int64_t> CallLaunches::bind_call(size_t k, const DimValues& named) {
+  const ProgramCall& call = program_.calls[k];
+  const ProgramKernel& kernel = program_.kernels[call.kernel];
+  for (const Expr& dim : kernel.body->dims()) call_dims_[k].push_back(LUMEN_TRY(evaluate(dim, named)));
+  const DimValues numbered = numbered_dims(call_dims_[k]);
+  for (size_t s = 0; s < kernel.text.steps.size(); ++s) {
+    const KernelStep& step = kernel.text.steps[s];
+    const int64_t rows = LUMEN_TRY(evaluate(step.rows, numbered));
+    const bool one_block = step.grain > 1 && step.block_rows == 1;  // rows share bytes
+    const int64_t wanted = (rows + step.block_rows - 1) / step.block_rows;
+    const int64_t most = one_block ? 1 : kBlocksPerMultiprocessor * device_.info().multiprocessors;
+    Launch launch{functions_[call.kernel][s],
+                  static_cast<unsigned>(std::clamp<int64_t>(wanted, 0, most)),
+                  static_cast<unsigned>(step.threads),
+                  static_cast<unsigned>(step.shared),
+                  {0}};
+    launch.arguments.push_back(static_cast<uint64_t>(rows));
+    if (step.product) LUMEN_TRY(products_.bind(call.kernel, s, call_dims_[k], launch));
+    launches_[k].push_back(std::move(launch));
+  }
+  return evaluate(kernel.text.scratch, numbered);
+}
+
+void CallLaunches::bind_addresses(const std::byte* arena, std::span<const int64_t> offsets, const std::byte* faults) {
+  input_places_.clear();
+  output_reads_.clear();
+  output_places_.clear();
+  const auto in_arena = [&](Home home) -> uint64_t {
+    return home.kind == Home::Kind::arena ? address(arena + offsets[program_.plan.slots[home.number]]) : 0;
+  };
+  for (uint32_t k = 0; k < program_.calls.size(); ++k) {
+    const ProgramCall& call = program_.calls[k];
+    std::vector<uint64_t> words;
+    for (const uint32_t operand : call.operands) {
+      const Home home = program_.homes[operand];
+      const size_t word = kFirstInput + words.size();
+      if (home.kind == Home::Kind::input) input_places_.push_back({home.number, k, word});
+      if (home.kind == Home::Kind::output) output_reads_.push_back({home.number, k, word});
+      words.push_back(in_arena(home));
+    }
+    if (call.operands.empty()) words.push_back(0);
+    for (const uint32_t result : call.results) {
+      const Home home = program_.homes[result];
+      if (home.kind == Home::Kind::output) output_places_.push_back({home.number, k, kFirstInput + words.size()});
+      words.push_back(in_arena(home));
+    }
+    words.push_back(address(arena + offsets[program_.plan.slots[program_.inner.size() + k]]));
+    for (const int64_t dim : call_dims_[k]) words.push_back(static_cast<uint64_t>(dim));
+    if (call_dims_[k].empty()) words.push_back(0);
+    for (Launch& launch : launches_[k]) {
+      launch.arguments.push_back(address(faults + k * sizeof(uint64_t)));
+      launch.arguments.insert(launch.arguments.end(), words.begin(), words.end());
+    }
+  }
+}
+
+void CallLaunches::fill_places(std::span<const void* const> inputs, std::span<void* const> outputs) {
+  const auto put = [&](const Place& place, const void* data) {
+    for (Launch& launch : launches_[place.call]) launch.arguments[place.word] = address(data);
+  };
+  for (const Place& place : input_places_) put(place, inputs[place.tensor]);
+  for (const Place& place : output_reads_) put(place, outputs[place.tensor]);
+  for (const Place& place : output_places_) put(place, outputs[place.tensor]);
+}
+
+Expected<void> CallLaunches::run_products() const {
+  for (const std::vector<Launch>& call : launches_) {
+    for (const Launch& launch : call) {
+      if (launch.product != nullptr) LUMEN_TRY(products_.run(launch));
+    }
+  }
+  return {};
+}
+
+// Of a kernel that works in place, here: what leaves its result where the input is.
+bool CallLaunches::is_needless(size_t k, size_t step) const {
+  const ProgramKernel& kernel = program_.kernels[program_.calls[k].kernel];
+  if (!kernel.text.steps[step].copies) return false;
+  const std::vector<uint64_t>& words = launches_[k][step].arguments;
+  const size_t outputs = kFirstInput + std::max<size_t>(1, kernel.body->inputs().size());
+  return words[kFirstInput + *kernel.text.in_place] == words[outputs];
+}
+
+// After begin and end, and before the dims.
+void CallLaunches::add_addresses(size_t call, size_t first, std::vector<size_t>& words) const {
+  const ProgramCall& each = program_.calls[call];
+  const size_t end = kFirstInput + std::max<size_t>(1, each.operands.size()) + each.results.size() + 1;
+  for (size_t word = kFirstInput - 1; word < end; ++word) words.push_back(first + word);
+}
+
+Expected<void> CallLaunches::visit_call(size_t k, const Visit& visit) const {
+  const ProgramKernel& kernel = program_.kernels[program_.calls[k].kernel];
+  for (size_t s = 0; s < launches_[k].size(); ++s) {
+    const Launch& launch = launches_[k][s];
+    if (launch.blocks == 0 || is_needless(k, s)) continue;
+    Ready ready{k,
+                &kernel.text.steps[s].name,
+                launch.function,
+                launch.blocks,
+                launch.threads,
+                launch.shared,
+                launch.arguments,
+                {},
+                launch.product == nullptr ? nullptr : &launch};
+    add_addresses(k, 0, ready.addresses);
+    LUMEN_TRY(visit(ready));
+  }
+  return {};
+}
+
+// Whether nothing but the last steps of its calls is to do.
+bool CallLaunches::is_one_launch(const WaveLaunch& wave) const {
+  for (size_t k = wave.first; k < wave.first + wave.count; ++k) {
+    for (size_t s = 0; s < launches_[k].size(); ++s) {
+      const bool runs = launches_[k][s].blocks > 0 && !is_needless(k, s);
+      if (runs != (s + 1 == launches_[k].size())) return false;
+    }
+  }
+  return wave.count > 1;
+}
+
+Expected<void> CallLaunches::visit_wave(const WaveLaunch& wave, const Visit& visit) const {
+  if (!is_one_launch(wave)) {
+    for (size_t k = wave.first; k < wave.first + wave.count; ++k) LUMEN_TRY(visit_call(k, visit));
+    return {};
+  }
+  std::vector<uint64_t> ends, arguments;  // cuda_together.h
+  std::vector<size_t> addresses;
+  unsigned blocks = 0;
+  for (size_t k = wave.first; k < wave.first + wave.count; ++k) {
+    const Launch& launch = launches_[k].back();
+    ends.push_back(blocks += launch.blocks);
+    add_addresses(k, wave.count + arguments.size(), addresses);
+    arguments.insert(arguments.end(), launch.arguments.begin(), launch.arguments.end());
+  }
+  ends.insert(ends.end(), arguments.begin(), arguments.end());
+  return visit({wave.first, &wave.step.name, wave.function, blocks, static_cast<unsigned>(wave.step.threads),
+                static_cast<unsigned>(wave.step.shared), std::move(ends), std::move(addresses)});
+}
+
+Expected<void> CallLaunches::launch(const Ready& ready, bool early) const {
+  if (ready.product != nullptr) return products_.run(*ready.product);
+  void* parameters[] = {const_cast<uint64_t*>(ready.arguments.data())};
+  LaunchAttribute attribute{kBeginEarly, {}, {}};
+  attribute.value = 1;
+  const LaunchConfig config{{ready.blocks, 1, 1}, {ready.threads, 1, 1}, ready.shared, device_.stream(),
+                            &attribute,           early ? 1U : 0U};
+  const Result result = device_.driver().launch_with(&config, ready.function, parameters, nullptr);
+  if (result == 0) return {};
+  const ProgramKernel& kernel = program_.kernels[program_.calls[ready.call].kernel];
+  return device_.driver().check(
+      result, fmt::format("the launch of {} ({})", kernel_title(*kernel.body), kernel.schedule).c_str());
+}
+
+Expected<void> CallLaunches::launch_call(size_t k, bool early) const {
+  return visit_call(k, [&](const Ready& ready) { return launch(ready, early); });
+}
+
+Expected<void> CallLaunches::launch_waves(bool early) const {
+  for (const WaveLaunch& wave : waves_) {
+    LUMEN_TRY(visit_wave(wave, [&](const Ready& ready) { return launch(ready, early); }));
+  }
+  return {};
+}
+
+Expected<Trial> CallLaunches::trial(const CudaCode* code, std::vector<TrialRegion> regions,
+                                    std::span<const Address> places) const {
+  Trial trial;
+  trial.regions = std::move(regions);
+  const auto describe = [&](const Ready& ready) -> Expected<void> {
+    if (ready.product != nullptr) return {};
+    const std::string_view object = LUMEN_TRY(code->object_with(*ready.name));
+    const std::string key = cpu::CacheKey::of(object).hex();
+    auto known = std::ranges::find(trial.objects, key, &TrialObject::key);
+    if (known == trial.objects.end()) known = trial.objects.insert(known, {key, object});
+    TrialLaunch launch;
+    launch.object = static_cast<uint64_t>(known - trial.objects.begin());
+    launch.function = *ready.name;
+    launch.blocks = ready.blocks;
+    launch.threads = ready.threads;
+    launch.shared = ready.shared;
+    launch.arguments = ready.arguments;
+    for (const size_t word : ready.addresses) {
+      const Address at = ready.arguments[word];
+      if (at == 0) continue;
+      size_t k = 0;
+      while (k < places.size() && (at < places[k] || at - places[k] > trial.regions[k].bytes)) ++k;
+      if (k == places.size()) return error("[cuda] a launch has an address outside the program's buffers");
+      launch.addresses.push_back({word, k, at - places[k]});
+    }
+    trial.launches.push_back(std::move(launch));
+    return {};
+  };
+  for (const WaveLaunch& wave : waves_) LUMEN_TRY(visit_wave(wave, describe));
+  return trial;
+}
+
+}  // namespace lumen::cuda
