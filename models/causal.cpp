@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "lumen/frontend/ops.h"
+#include "models/candidates.h"
 
 namespace lumen::models {
 
@@ -34,7 +35,9 @@ class CausalBuilder {
     if (settings_.final_cap) logits = tanh(logits / *settings_.final_cap) * *settings_.final_cap;
     logits.output("logits");
     cast(argmax(logits, 2), i32).output("best");
-    max(logits, {2}).output("top");
+    const Tensor top = max(logits, {2}).output("top");
+    if (options_.candidates == 0) return;
+    list_candidates(logits, top, graph_.input("temperatures", {options_.batch}, f32), options_.candidates);
   }
 
  private:

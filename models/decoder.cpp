@@ -27,6 +27,10 @@ Decoder::Decoder(Session session, const Model& model)
   counts_.assign(at(options_.batch), 0);
   tokens_.resize(at(options_.batch * options_.max_step));
   positions_.resize(tokens_.size());
+  if (has_candidates()) {
+    temperatures_.assign(at(options_.batch), 1);
+    session_.bind("temperatures", temperatures_.data(), {options_.batch});
+  }
   if (!options_.paging) return;
   most_pages_ = pages_for(options_.max_context);
   page_table_.assign(at(options_.batch * most_pages_), 0);
@@ -154,14 +158,31 @@ std::span<const float> Decoder::all_logits(int64_t sequence) const {
   return all.subspan(at(sequence) * rows * at(vocabulary_), rows * at(vocabulary_));
 }
 
-std::optional<int32_t> Decoder::best(int64_t sequence) const {
-  const size_t rows = at(session_.dims("best")[1]);
-  const size_t place = (at(sequence) + 1) * rows - 1;
-  const float top = reinterpret_cast<const float*>(session_.bytes("top").data())[place];
-  if (!std::isfinite(top)) return std::nullopt;
-  return reinterpret_cast<const int32_t*>(session_.bytes("best").data())[place];
+template <class T>
+std::span<const T> Decoder::last_row(const char* output, int64_t sequence) const {
+  const std::span<const std::byte> bytes = session_.bytes(output);
+  const std::span<const T> all(reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T));
+  const size_t rows = at(session_.dims(output)[1]);
+  const size_t length = all.size() / (at(options_.batch) * rows);
+  return all.subspan(((at(sequence) + 1) * rows - 1) * length, length);
 }
 
-std::span<const float> Decoder::logits(int64_t sequence) const { return all_logits(sequence).last(at(vocabulary_)); }
+std::optional<int32_t> Decoder::best(int64_t sequence) const {
+  if (!std::isfinite(last_row<float>("top", sequence)[0])) return std::nullopt;
+  return last_row<int32_t>("best", sequence)[0];
+}
+
+Candidates Decoder::candidates(int64_t sequence) const {
+  CHECK(has_candidates(), "the model lists no candidates");
+  return {last_row<float>("candidate_logits", sequence), last_row<int32_t>("candidates", sequence),
+          last_row<float>("weight", sequence)[0], temperatures_[at(sequence)]};
+}
+
+void Decoder::set_temperature(int64_t sequence, float temperature) {
+  CHECK(has_candidates(), "the model lists no candidates");
+  temperatures_[at(sequence)] = temperature;
+}
+
+std::span<const float> Decoder::logits(int64_t sequence) const { return last_row<float>("logits", sequence); }
 
 }  // namespace lumen::models

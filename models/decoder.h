@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "lumen/runtime/session.h"
+#include "lumen/text/sampler.h"
 #include "models/model.h"
 
 namespace lumen::models {
@@ -46,6 +47,11 @@ class Decoder {
   // The likeliest token after the last one of a sequence; nothing when its logit is not finite. Where logits are far
   // away, in a GPU's memory, this is the faster one to ask for.
   std::optional<int32_t> best(int64_t sequence) const;
+  // The likeliest tokens after the last one of a sequence, until the next call; of models with candidates. Weights are
+  // by the temperature that was set before the step, or 1.
+  bool has_candidates() const { return options_.candidates > 0; }
+  Candidates candidates(int64_t sequence) const;
+  void set_temperature(int64_t sequence, float temperature);
   // After the last token of a sequence; until the next call.
   std::span<const float> logits(int64_t sequence) const;
   // Of every token of the last step, [tokens of a sequence, vocabulary]; for models with all_logits.
@@ -58,6 +64,9 @@ class Decoder {
   void execute(int64_t width);
   void give_pages(int64_t sequence, int64_t positions);
   int64_t pages_for(int64_t positions) const;
+  // The last row of a sequence in an output [batch, rows, …].
+  template <class T>
+  std::span<const T> last_row(const char* output, int64_t sequence) const;
 
   Session session_;
   ModelOptions options_;
@@ -67,6 +76,7 @@ class Decoder {
   std::vector<int64_t> counts_;       // of the tokens that a step adds to each
   std::vector<int32_t> tokens_;       // of a step: [batch, width]
   std::vector<int32_t> positions_;    // likewise
+  std::vector<float> temperatures_;   // of each sequence
   std::vector<int32_t> page_table_;   // [batch, most pages of a sequence]
   std::vector<int64_t> pages_given_;  // to each sequence
   std::vector<int32_t> free_pages_;

@@ -18,16 +18,23 @@ GenerateResult Generator::generate(const std::vector<int32_t>& prompt, const Gen
                                    const std::function<bool(std::string_view)>& show) {
   GenerateResult result;
   const double start = seconds_now();
-  decoder_.prefill({prompt}, options.chunk);
   Sampler sampler = Sampler::make(options.sampling, static_cast<int32_t>(decoder_.vocabulary())).value();
+  const bool draws = options.sampling.temperature > 0;
+  if (draws && decoder_.has_candidates()) decoder_.set_temperature(0, options.sampling.temperature);
+  decoder_.prefill({prompt}, options.chunk);
   sampler.see(prompt);
   Detokenizer detokenizer(tokenizer_);
   StopStrings stop = StopStrings::make(options.stop).value();
   double first = 0;
   for (int64_t k = 0; k < options.max_tokens; ++k) {
-    std::optional<int32_t> largest;
-    if (options.sampling.takes_largest()) largest = decoder_.best(0);
-    const int32_t token = largest ? *largest : sampler.sample(decoder_.logits(0)).value().id;
+    // All logits are asked for only where nothing less decides: they may be far away.
+    std::optional<int32_t> decided;
+    if (options.sampling.takes_largest()) {
+      decided = decoder_.best(0);
+    } else if (decoder_.has_candidates()) {
+      decided = sampler.sample_candidates(decoder_.candidates(0));
+    }
+    const int32_t token = decided ? *decided : sampler.sample(decoder_.logits(0)).value().id;
     if (k == 0) first = seconds_now();
     if (ends(token) && !options.ignore_end) {
       result.finish = Finish::end;

@@ -84,6 +84,7 @@ Expected<ModelOptions> settle(ModelOptions options, const Positions& positions, 
   }
   if (options.max_step < 1) return error(fmt::format("max_step is {}", options.max_step));
   options.max_step = std::min(options.max_step, options.max_context);
+  if (options.candidates < 0) return error(fmt::format("candidates is {}", options.candidates));
   if (options.paging && (options.paging->page < 1 || options.paging->pages < options.batch)) {
     return error(fmt::format("{} pages of {} positions for {} sequences", options.paging->pages, options.paging->page,
                              options.batch));
@@ -108,7 +109,8 @@ Expected<Model> build_causal_model(const Config& config, const CausalArchitectur
   follow_file(settings, options);
   const DType dtype = LUMEN_TRY(read_dtype(config));
   const Positions positions{settings.max_positions, !settings.names.positions.empty()};
-  const ModelOptions settled = LUMEN_TRY(settle(options, positions, dtype));
+  ModelOptions settled = LUMEN_TRY(settle(options, positions, dtype));
+  settled.candidates = std::min(settled.candidates, settings.vocabulary);
   Model model{std::make_shared<Graph>(), std::string(architecture.name), ModelKind::causal, settled,
               settings.vocabulary};
   build_causal(*model.graph, settings, model.options, *model.options.dtype);

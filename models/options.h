@@ -15,6 +15,7 @@ struct ModelOptions {
   int64_t max_step = 512;                 // tokens of a sequence in one step
   std::optional<DType> dtype = {};        // f32, bf16 or f16; none: what config.json says
   bool all_logits = false;                // of every token of a step, else of the last of each sequence
+  int64_t candidates = 0;                 // how many likely tokens are listed for a Sampler; 0: none are
   std::optional<nn::Paging> paging = {};  // none: contiguous caches
   // How a weight file differs from Hugging Face's: types of parameters, rotated pairs that are neighbours in the rows
   // of queries and keys, and Gemma's norms with their 1 added (GGUF has all three).

@@ -28,6 +28,13 @@ models::Generator make_generator(LanguageModel& loaded, const Tokenizer& tokeniz
   return models::Generator(std::move(decoder), tokenizer, end_tokens(loaded.files.config()));
 }
 
+// Lists what the sampler draws from, where that is computed far from it.
+Expected<std::unique_ptr<LanguageModel>> load_for(const SamplingOptions& sampling, ModelArguments arguments,
+                                                  Trace* trace = nullptr) {
+  arguments.candidates = sampling.useful_candidates();
+  return load_model(arguments, trace);
+}
+
 Expected<void> need_causal(const LanguageModel& model) {
   if (model.model.kind == models::ModelKind::causal) return {};
   return error(fmt::format("{} does not continue texts; `lumen embed` embeds them", model.model.architecture));
@@ -43,7 +50,7 @@ Expected<int> generate_text(const GenerateArguments& arguments) try {
   const models::GenerateOptions options = LUMEN_TRY(generate_options(arguments.sampling));
   const std::string prompt = LUMEN_TRY(read_prompt(arguments));
   TraceFile trace(arguments.trace);
-  const std::unique_ptr<LanguageModel> loaded = LUMEN_TRY(load_model(arguments.model, trace.trace()));
+  const std::unique_ptr<LanguageModel> loaded = LUMEN_TRY(load_for(options.sampling, arguments.model, trace.trace()));
   LUMEN_TRY(need_causal(*loaded));
   const Tokenizer tokenizer = LUMEN_TRY(need_tokenizer(*loaded));
   const std::vector<int32_t> ids = LUMEN_TRY(tokenizer.encode(prompt, {.add_special = !arguments.raw}));
@@ -59,7 +66,7 @@ Expected<int> generate_text(const GenerateArguments& arguments) try {
 
 Expected<int> chat_with_model(const GenerateArguments& arguments) try {
   const models::GenerateOptions options = LUMEN_TRY(generate_options(arguments.sampling));
-  const std::unique_ptr<LanguageModel> loaded = LUMEN_TRY(load_model(arguments.model));
+  const std::unique_ptr<LanguageModel> loaded = LUMEN_TRY(load_for(options.sampling, arguments.model));
   LUMEN_TRY(need_causal(*loaded));
   const Tokenizer tokenizer = LUMEN_TRY(need_tokenizer(*loaded));
   if (tokenizer.chat_template().empty()) {

@@ -38,7 +38,10 @@ Expected<std::unique_ptr<LanguageModel>> load_model(const ModelArguments& argume
   auto loaded = std::make_unique<LanguageModel>(
       LanguageModel{LUMEN_TRY(models::ModelFiles::open(arguments.path, arguments.random_weights)), {}, {}, {}});
   models::ModelOptions options = LUMEN_TRY(model_options(arguments));
-  if (compiling.backend == BackendKind::cuda) options.max_step = kGpuStep;
+  if (compiling.backend == BackendKind::cuda) {
+    options.max_step = kGpuStep;
+    options.candidates = arguments.candidates;
+  }
   loaded->model = LUMEN_TRY(loaded->files.build(options));
   if (options.max_context == 0 && loaded->model.options.max_context > kUsualContext) {
     options.max_context = kUsualContext;

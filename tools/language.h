@@ -22,6 +22,7 @@ struct ModelArguments {
   std::string device;       // empty: LUMEN_BACKEND
   int64_t max_memory = 0;   // MiB of a GPU; 0: all
   int64_t batch = 1;        // texts beside each other
+  int64_t candidates = 0;   // likely tokens that a GPU lists: all logits are far away
   bool measure = true;      // else times of kernels are estimated
   FusionArguments fusion;
 };

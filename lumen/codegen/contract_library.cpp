@@ -25,21 +25,24 @@ constexpr int64_t kScratchAlign = 256;    // of what is in scratch
 constexpr int64_t kFewRows = 16;          // are not worth a step before
 constexpr int64_t kMostPacked = 1 << 30;  // bytes of a factor
 constexpr int64_t kChunk = 1024;          // columns of a row that a block has at a time, when outputs are made of sums
-constexpr int64_t kNarrowestMultiple = 16;  // elements of 8 bits: lines are whole numbers of these
+constexpr int64_t kByteMultiple = 16;     // floats of 8 bits: lines are whole numbers of these
+constexpr int kFirstBytes = 89;           // the compute capability that multiplies them
 
-bool is_8_bit(DType dtype) { return dtype == f8e4m3 || dtype == f8e5m2; }
+bool is_whole(Expr e) { return e % Expr(kByteMultiple) == Expr(0); }
 
 // Whether the library of the target multiplies them, and which results it can round to.
 bool is_multiplied(DType rows, DType columns, DType sum, const Target& target) {
   if ((rows == f64) != (sum == f64) || !is_float(sum)) return false;
   if (rows == columns && (rows == f32 || rows == f64)) return true;
   if (!target.cuda) return false;
-  if (is_8_bit(rows) && is_8_bit(columns)) return target.sm >= 89 && (rows == f8e4m3 || columns == f8e4m3);
+  if (is_byte_float(rows) && is_byte_float(columns)) {
+    return target.sm >= kFirstBytes && (rows == f8e4m3 || columns == f8e4m3);
+  }
   return rows == columns && (rows == bf16 || rows == f16);
 }
 bool is_result(DType result, DType factors) {
-  if (result == factors && !is_8_bit(result)) return true;
-  return result == f32 ? factors != f64 : is_8_bit(factors) && (result == bf16 || result == f16);
+  if (result == factors && !is_byte_float(result)) return true;
+  return result == f32 ? factors != f64 : is_byte_float(factors) && (result == bf16 || result == f16);
 }
 
 class LibraryPrinter {
@@ -50,6 +53,7 @@ class LibraryPrinter {
   Expected<KernelText> print(const std::string& name) {
     if (grain_of(body_) > 1) return refused("outputs whose elements share bytes");
     std::vector<LibraryProduct> products;
+    takes_bytes_ = all_are_bytes();
     const LibraryMatrix rows = LUMEN_TRY(factor_of(roles_.rows, Role::row, name + "_rows"));
     for (size_t side = 0; side < roles_.columns.size(); ++side) {
       const std::string packed = fmt::format("{}_columns{}", name, side);
@@ -185,21 +189,31 @@ class LibraryPrinter {
           fmt::format("no library multiplies {} by {} here", name(product.rows.dtype), name(product.columns.dtype)));
     }
     if (bounds(product.summed).lo < 1) return refused("a sum of nothing");
-    if (is_8_bit(product.rows.dtype)) LUMEN_TRY(check_8_bits(product));
+    if (is_byte_float(product.rows.dtype) && !(is_whole(product.column_count) && is_whole(product.summed))) {
+      return refused("floats of 8 bits that are no multiples of 16");
+    }
     return product;
   }
 
-  Expected<void> check_8_bits(const LibraryProduct& product) const {
-    const bool along = product.rows.along_summed && product.columns.along_summed;
-    for (const Expr& e : {product.column_count, product.summed, product.rows.pitch, product.columns.pitch}) {
-      if (!along || !(e % Expr(kNarrowestMultiple) == Expr(0))) return refused("8 bits, not in lines of 16");
-    }
-    return {};
+  // Whether every factor is, or was before it was widened, of floats of 8 bits that the library multiplies.
+  bool all_are_bytes() const {
+    const std::optional<NarrowFactor> rows = byte_factor(roles_, roles_.rows);
+    if (!rows || !is_whole(roles_.extent(Role::column)) || !is_whole(roles_.extent(Role::summed))) return false;
+    return std::ranges::all_of(roles_.columns, [&](NodeId factor) {
+      const std::optional<NarrowFactor> columns = byte_factor(roles_, factor);
+      return columns && is_multiplied(rows->dtype, columns->dtype, roles_.dtype, target_);
+    });
+  }
+  // Whether the library takes it as it lies: floats of 8 bits have lines along the sum, 16 bytes at a time.
+  static bool is_taken(const LibraryMatrix& matrix) {
+    return matrix.along_summed && is_whole(matrix.pitch) && is_whole(matrix.offset) && is_whole(matrix.batch_step);
   }
 
   // Where a factor lies; one that is computed, or no matrix, is made one in scratch by a step before.
   Expected<LibraryMatrix> factor_of(NodeId factor, Role lane, const std::string& name) {
     Expected<LibraryMatrix> stored = stored_matrix(factor, lane);
+    if (stored.ok() && takes_bytes_ && !is_taken(*stored))
+      stored = refused("floats of 8 bits that do not lie in lines of 16");
     const bool packs = target_.cuda && bounds(roles_.extent(Role::row)).hi > kFewRows;
     return stored.ok() || !packs ? std::move(stored) : packed_matrix(factor, lane, name);
   }
@@ -208,7 +222,8 @@ class LibraryPrinter {
     const Expr lanes = roles_.extent(lane), depth = roles_.extent(Role::summed);
     const Expr count = roles_.extent(Role::batch) * lanes * depth;
     NarrowFactor held{roles_.graph, factor, roles_.dtype, ""};
-    if (auto narrow = narrow_factor(roles_, factor); narrow && is_float(narrow->dtype)) held = *std::move(narrow);
+    auto narrow = takes_bytes_ ? byte_factor(roles_, factor) : narrow_factor(roles_, factor);
+    if (narrow && is_float(narrow->dtype)) held = *std::move(narrow);
     const int64_t size = info(held.dtype).bits / 8;
     if (bounds(count).hi > kMostPacked / size) return refused("a factor that is no matrix, and large");
     LibraryMatrix matrix;
@@ -304,6 +319,7 @@ class LibraryPrinter {
   const Target& target_;
   KernelText kernel_;
   DType sum_dtype_ = f32;
+  bool takes_bytes_ = false;  // factors are multiplied as floats of 8 bits
 };
 
 }  // namespace

@@ -12,6 +12,8 @@ namespace {
 
 bool is_half(DType dtype) { return dtype == bf16 || dtype == f16; }
 bool is_narrow(DType dtype) { return is_half(dtype) || dtype == i8 || dtype == u8; }
+// Whether it has every float of 8 bits.
+bool is_wider_than_bytes(DType dtype) { return is_float(dtype) && info(dtype).bits >= 16; }
 
 // Whether sums of products of `from`, widened to `to`, are what a matrix unit gives.
 bool widens(DType from, DType to) {
@@ -73,20 +75,23 @@ NodeId copy_into(Graph& to, const Graph& from, NodeId id) {
   return to.add(*node.op, node.fields, operands).value();
 }
 
-// The values of a chain of views and one Cast without that Cast, in a copy of the graph.
+// The values of a chain of views and one Cast from a dtype that is wanted, without that Cast, in a copy of the graph.
 class Narrowed {
  public:
-  explicit Narrowed(const ContractRoles& roles) : roles_(roles), graph_(clone(*roles.graph)) {}
+  using IsWanted = bool (*)(DType);
+  Narrowed(const ContractRoles& roles, IsWanted wanted)
+      : roles_(roles), is_wanted_(wanted), graph_(clone(*roles.graph)) {}
 
   std::optional<NodeId> build(NodeId id) {
     const Node& node = (*roles_.graph)[id];
-    if (is_narrow(node.type.dtype)) {
+    if (is_wanted_(node.type.dtype)) {
       dtype_ = node.type.dtype;
       return copy_into(*graph_, *roles_.graph, id);
     }
-    if (node.is<hlir::Cast>()) {  // two Casts could lose something
-      const bool narrow = is_narrow((*roles_.graph)[node.operands[0]].type.dtype);
-      return narrow ? build(node.operands[0]) : std::nullopt;
+    if (node.is<hlir::Cast>()) {  // two Casts could lose something, but not what 8 bits hold
+      const bool narrow = is_wanted_((*roles_.graph)[node.operands[0]].type.dtype);
+      const bool exact = is_wanted_ == is_byte_float && is_wider_than_bytes(node.type.dtype);
+      return narrow || exact ? build(node.operands[0]) : std::nullopt;
     }
     if (!node.is<hlir::View>()) return std::nullopt;
     const std::optional<NodeId> operand = build(node.operands[0]);
@@ -104,6 +109,7 @@ class Narrowed {
 
  private:
   const ContractRoles& roles_;
+  IsWanted is_wanted_;
   std::shared_ptr<Graph> graph_;
   DType dtype_{};
 };
@@ -144,7 +150,7 @@ std::optional<NodeId> plain_source(const Graph& graph, NodeId id) {
 }  // namespace
 
 std::optional<NarrowFactor> narrow_factor(const ContractRoles& roles, NodeId factor) {
-  Narrowed narrowed(roles);
+  Narrowed narrowed(roles, is_narrow);
   const std::optional<NodeId> node = narrowed.build(factor);
   if (!node || !widens(narrowed.dtype(), roles.dtype)) return std::nullopt;
   const DType dtype = narrowed.dtype();
@@ -155,6 +161,15 @@ std::optional<NarrowFactor> narrow_factor(const ContractRoles& roles, NodeId fac
     return NarrowFactor{bits.graph(), bits_node, dtype, "(uint16_t)"};
   }
   return NarrowFactor{narrowed.graph(), *node, dtype, store_function(dtype)};
+}
+
+bool is_byte_float(DType dtype) { return dtype == f8e4m3 || dtype == f8e5m2; }
+
+std::optional<NarrowFactor> byte_factor(const ContractRoles& roles, NodeId factor) {
+  Narrowed narrowed(roles, is_byte_float);
+  const std::optional<NodeId> node = narrowed.build(factor);
+  if (!node || !is_wider_than_bytes(roles.dtype)) return std::nullopt;
+  return NarrowFactor{narrowed.graph(), *node, narrowed.dtype(), store_function(narrowed.dtype())};
 }
 
 std::optional<FactorIn> unrounded_factor(const ContractRoles& roles, NodeId factor) {

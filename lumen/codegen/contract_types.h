@@ -16,6 +16,9 @@ struct NarrowFactor {
 
 // A factor that is bf16, f16, i8 or u8, or was before a Cast; views may stand around the Cast. Nothing otherwise.
 std::optional<NarrowFactor> narrow_factor(const ContractRoles& roles, NodeId factor);
+// The same for floats of 8 bits, which any number of Casts may have widened.
+std::optional<NarrowFactor> byte_factor(const ContractRoles& roles, NodeId factor);
+bool is_byte_float(DType dtype);
 
 // A node in a graph with the inputs and dims of the body.
 struct FactorIn {

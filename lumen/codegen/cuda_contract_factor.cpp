@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lumen/codegen/contract_types.h"
 #include "lumen/hlir/cast.h"
 #include "lumen/hlir/indexing.h"
 #include "lumen/hlir/view.h"
@@ -13,6 +14,7 @@ namespace {
 // Every value stays what it is.
 bool widens_exactly(DType from, DType to) {
   if (from == to) return true;
+  if (is_byte_float(from) && (to == bf16 || to == f16)) return true;
   if (is_float(from)) return (to == f32 && from != f64) || to == f64;
   if (from == i8 || from == u8) {
     return to == i32 || to == i64 || to == f32 || to == f64 || to == bf16 || to == f16 || (from == u8 && to == u32);

@@ -317,7 +317,7 @@ void Session::take_outputs() {
   executed_ = true;
   for (size_t k = 0; k < outputs_.size(); ++k) {
     std::swap(outputs_[k].buffer, next_[k].buffer);
-    outputs_[k].here = nullptr;
+    outputs_[k].is_here = false;
     if (outputs_[k].dims != next_[k].dims) {
       outputs_[k].dims = next_[k].dims;
       next_[k].buffer = nullptr;
@@ -354,9 +354,12 @@ std::span<const std::byte> Session::bytes(std::string_view name) const {
   const auto size = static_cast<size_t>(result.buffer->bytes());
   if (executable_->memory()->is_host()) return {result.buffer->data(), size};
   if (const std::byte* const fetched = executable_->fetched(number)) return {fetched, size};
-  if (result.here == nullptr) {
-    result.here = std::make_shared<Buffer>(result.buffer->bytes());
+  if (!result.is_here) {
+    if (result.here == nullptr || result.here->bytes() != result.buffer->bytes()) {
+      result.here = std::make_shared<Buffer>(result.buffer->bytes());
+    }
     executable_->memory()->read(result.here->data(), result.buffer->data(), result.buffer->bytes()).value();
+    result.is_here = true;
   }
   return {result.here->data(), size};
 }

@@ -104,7 +104,8 @@ class Session {
   struct Result {
     std::vector<int64_t> dims;
     std::shared_ptr<Buffer> buffer;
-    std::shared_ptr<Buffer> here;  // a copy on the host, once asked for, when `buffer` is not there
+    std::shared_ptr<Buffer> here;  // for a copy on the host, once asked for, when `buffer` is not there
+    bool is_here = false;
   };
 
   size_t input_number(std::string_view name) const;

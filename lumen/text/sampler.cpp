@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "lumen/base/check.h"
 #include "lumen/base/hash.h"
 #include "lumen/text/exponential.h"
 
@@ -14,6 +15,9 @@ namespace lumen {
 namespace {
 
 constexpr size_t kFirstRanked = 256;  // how many are put in order before it is known how many are needed
+constexpr double kWeightError = 0x1.01p-14;
+// Enough for most draws from what models know; so many more where more are asked for, up to the last.
+constexpr int32_t kUsefulCandidates = 64, kMostCandidates = 256;
 
 Expected<void> check_options(const SamplingOptions& options, int32_t vocabulary_size) {
   const auto bad = [](std::string_view name, auto value, std::string_view wanted) {
@@ -43,6 +47,11 @@ Expected<void> check_options(const SamplingOptions& options, int32_t vocabulary_
 
 }  // namespace
 
+int32_t SamplingOptions::useful_candidates() const {
+  if (!is_plain() || temperature == 0 || top_k > kMostCandidates) return 0;
+  return std::max(1, (top_k + kUsefulCandidates - 1) / kUsefulCandidates) * kUsefulCandidates;
+}
+
 Expected<Sampler> Sampler::make(SamplingOptions options, int32_t vocabulary_size) {
   LUMEN_TRY(check_options(options, vocabulary_size));
   Sampler sampler;
@@ -52,7 +61,6 @@ Expected<Sampler> Sampler::make(SamplingOptions options, int32_t vocabulary_size
   sampler.seen_.reserve(size);
   sampler.adjusted_.resize(size);
   sampler.candidates_.reserve(size);
-  sampler.weights_.reserve(size);
   sampler.top_.reserve(std::min(size, static_cast<size_t>(sampler.options_.top_logprobs)));
   sampler.reset();
   return sampler;
@@ -121,54 +129,87 @@ void Sampler::rank(size_t count) {
   ranked_ = count;
 }
 
-// Cuts the candidates where the best of them reach p of all weight. Only as many are ranked as that takes.
-void Sampler::keep_top_p() {
-  if (options_.top_p >= 1) return;
-  const double best = candidates_.front().logit;
-  const auto weight = [&](const Candidate& candidate) {
-    return text::exp_of_nonpositive((candidate.logit - best) / options_.temperature);
-  };
-  double total = 0;
-  for (const Candidate& candidate : candidates_) total += weight(candidate);
+// The candidate at a place of the order. Only as many are ranked as are asked for.
+const Sampler::Candidate& Sampler::ranked(size_t place) {
+  if (place >= ranked_) rank(std::max({place + 1, kFirstRanked, ranked_ * 4}));
+  return candidates_[place];
+}
+
+double Sampler::weight_of(const Candidate& candidate) const {
+  return text::exp_of_nonpositive((static_cast<double>(candidate.logit) - best_) / options_.temperature);
+}
+
+double Sampler::weight_of_all() const {
+  double sum = 0;
+  for (const Candidate& candidate : candidates_) sum += weight_of(candidate);
+  return sum;
+}
+
+// Only the best so many are drawn from, whatever was known of others.
+void Sampler::keep(size_t count) {
+  rank(count);
+  candidates_.resize(count);
+  complete_ = true;
+  weight_ = weight_of_all();
+  error_ = 0;
+}
+
+bool Sampler::keep_top_k() {
+  const auto wanted = static_cast<size_t>(options_.top_k);
+  if (wanted == 0) return true;
+  if (wanted > candidates_.size() && !complete_) return false;
+  keep(std::min(wanted, candidates_.size()));
+  return true;
+}
+
+bool Sampler::keep_top_p() {
+  if (options_.top_p >= 1) return true;
+  const double wanted = static_cast<double>(options_.top_p) * weight_;
   double sum = 0;
   for (size_t k = 0; k < candidates_.size(); ++k) {
-    if (k == ranked_) rank(std::max(kFirstRanked, ranked_ * 4));
-    sum += weight(candidates_[k]);
-    if (sum < static_cast<double>(options_.top_p) * total) continue;
-    candidates_.resize(k + 1);
-    return;
+    sum += weight_of(ranked(k));
+    if (sum < wanted * (1 - error_)) continue;
+    if (sum < wanted * (1 + error_)) return false;
+    keep(k + 1);
+    return true;
   }
+  return complete_ && error_ == 0;  // rounding: all are needed
 }
 
-void Sampler::keep_min_p() {
-  if (options_.min_p <= 0) return;
-  const double best = candidates_.front().logit;
-  const auto end = std::remove_if(candidates_.begin(), candidates_.end(), [&](const Candidate& candidate) {
-    return text::exp_of_nonpositive((candidate.logit - best) / options_.temperature) < options_.min_p;
-  });
-  candidates_.erase(end, candidates_.end());
+bool Sampler::keep_min_p() {
+  if (options_.min_p <= 0) return true;
+  size_t count = 0;
+  while (count < candidates_.size() && weight_of(ranked(count)) >= options_.min_p) ++count;
+  if (count == candidates_.size() && !complete_) return false;
+  keep(count);
+  return true;
 }
 
-// In [0, 1), of 53 bits.
-double Sampler::next_uniform() {
-  random_ += 0x9e3779b97f4a7c15;
-  return static_cast<double>(hash_mix(random_) >> 11) * 0x1p-53;
+std::optional<int32_t> Sampler::draw() {
+  const uint64_t random = random_ + 0x9e3779b97f4a7c15;
+  const double uniform = static_cast<double>(hash_mix(random) >> 11) * 0x1p-53;  // in [0, 1)
+  const double place = uniform * weight_;
+  double sum = 0;
+  size_t chosen = 0;  // rounding: the uniform is as good as 1 when no sum is above the place
+  for (size_t k = 0; k < candidates_.size(); ++k) {
+    sum += weight_of(ranked(k));
+    if (sum <= place * (1 - error_)) continue;
+    if (sum <= place * (1 + error_)) return std::nullopt;
+    chosen = k;
+    break;
+  }
+  if (sum <= place && !(complete_ && error_ == 0)) return std::nullopt;
+  random_ = random;
+  return candidates_[chosen].id;
 }
 
-int32_t Sampler::draw() {
-  const double best = candidates_.front().logit;
-  weights_.clear();
-  double total = 0;
-  for (const Candidate& candidate : candidates_) {
-    weights_.push_back(text::exp_of_nonpositive((candidate.logit - best) / options_.temperature));
-    total += weights_.back();
+std::optional<int32_t> Sampler::choose() {
+  if (options_.temperature == 0) {
+    rank(1);
+    return candidates_.front().id;
   }
-  double left = next_uniform() * total;
-  for (size_t k = 0; k < weights_.size(); ++k) {
-    left -= weights_[k];
-    if (left < 0) return candidates_[k].id;
-  }
-  return candidates_.front().id;  // rounding: the uniform was as good as 1
+  if (!keep_top_k() || !keep_top_p() || !keep_min_p()) return std::nullopt;
+  return draw();
 }
 
 void Sampler::fill_logprobs(std::span<const float> logits, SampledToken& token) {
@@ -197,21 +238,38 @@ Expected<SampledToken> Sampler::sample(std::span<const float> logits) {
   LUMEN_TRY(check(logits));
   adjust(logits);
   if (candidates_.empty()) return error("sampling: every token is forbidden: all logits are -infinity");
+  best_ = std::ranges::max(candidates_, {}, &Candidate::logit).logit;
+  complete_ = true;
+  error_ = 0;
+  // What is not the sum of what is kept in the end.
+  const bool sums_all = options_.top_k == 0 && (options_.top_p < 1 || options_.min_p <= 0);
+  if (options_.temperature > 0 && sums_all) weight_ = weight_of_all();
   SampledToken token{};
-  const bool greedy = options_.temperature == 0;
-  rank(greedy ? 1 : std::max<size_t>(1, static_cast<size_t>(options_.top_k)));
-  if (greedy) {
-    token.id = candidates_.front().id;
-  } else {
-    const auto kept = static_cast<size_t>(options_.top_k);
-    if (kept > 0 && kept < candidates_.size()) candidates_.resize(kept);
-    keep_top_p();
-    keep_min_p();
-    token.id = draw();
-  }
+  token.id = *choose();
   fill_logprobs(logits, token);
   ++remember(token.id).chosen;
   return token;
+}
+
+std::optional<int32_t> Sampler::sample_candidates(const Candidates& known) {
+  CHECK(known.logits.size() == known.ids.size(), "a logit for each candidate");
+  const bool same_weights = known.temperature == options_.temperature || options_.temperature == 0;
+  if (!options_.is_plain() || !same_weights || known.logits.empty()) return std::nullopt;
+  // NaN and +infinity are before all others: sample() says which token has them.
+  if (!std::isfinite(known.logits.front()) || !(std::isfinite(known.weight) && known.weight > 0)) return std::nullopt;
+  candidates_.clear();
+  for (size_t k = 0; k < known.logits.size() && std::isfinite(known.logits[k]); ++k) {
+    candidates_.push_back({known.logits[k], known.ids[k]});
+  }
+  ranked_ = candidates_.size();
+  best_ = known.logits.front();
+  // After one that cannot be, there are only such.
+  complete_ = ranked_ < known.logits.size() || ranked_ == seen_at_.size();
+  weight_ = known.weight;
+  error_ = kWeightError;
+  const std::optional<int32_t> id = choose();
+  if (id) ++remember(*id).chosen;
+  return id;
 }
 
 }  // namespace lumen

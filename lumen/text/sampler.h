@@ -1,10 +1,15 @@
 // Sampler: chooses the next token from a model's logits.
 //
 // In this order: bias is added; penalties; the largest wins if the temperature is 0; otherwise temperature, top-k,
-// top-p, min-p, and a draw. Equal logits rank by id. The same seed and logits give the same tokens on every machine.
+// top-p, min-p, and a draw, for which tokens lie beside each other from the likeliest on. Equal logits rank by id. The
+// same seed and logits give the same tokens on every machine.
+//
+// Tokens that come early in that order are enough for most draws. A model that lists them (Candidates) need not hand
+// out all logits; the token is the same.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -25,11 +30,24 @@ struct SamplingOptions {
   uint64_t seed = 0;
   int32_t top_logprobs = 0;  // how many likely tokens are listed with each choice
 
-  // Whether the largest of the logits as they are is always the choice, and nothing else is asked.
-  bool takes_largest() const {
-    return temperature == 0 && repetition_penalty == 1 && presence_penalty == 0 && frequency_penalty == 0 &&
-           logit_bias.empty() && top_logprobs == 0;
+  // Whether logits are taken as they are, and nothing but the token is asked for.
+  bool is_plain() const {
+    return repetition_penalty == 1 && presence_penalty == 0 && frequency_penalty == 0 && logit_bias.empty() &&
+           top_logprobs == 0;
   }
+  // Whether the largest of the logits is always the choice.
+  bool takes_largest() const { return temperature == 0 && is_plain(); }
+  // How many Candidates decide most draws; 0: all logits are needed, or only the largest.
+  int32_t useful_candidates() const;
+};
+
+// What is known of a model's logits without all of them.
+struct Candidates {
+  std::span<const float> logits;  // the largest, in order
+  std::span<const int32_t> ids;   // their tokens; equal logits rank by id
+  // The sum of e^((logit - largest) / temperature) of all of them, to one part in 2^14.
+  float weight = 0;
+  float temperature = 1;
 };
 
 struct TokenLogprob {
@@ -57,6 +75,9 @@ class Sampler {
   // The next token, remembered as chosen. One logit per token; -infinity is a token that cannot be. An error for NaN,
   // +infinity, a wrong number, or no token that can be. Allocates nothing after the first call.
   Expected<SampledToken> sample(std::span<const float> logits);
+  // The token that sample() would give for all logits, remembered as chosen. None where the candidates do not decide
+  // which that is (or that it is an error): nothing has changed then, and sample() tells. Allocates nothing.
+  std::optional<int32_t> sample_candidates(const Candidates& known);
 
  private:
   struct Candidate {
@@ -72,10 +93,16 @@ class Sampler {
   Expected<void> check(std::span<const float> logits) const;
   void adjust(std::span<const float> logits);
   void rank(size_t count);
-  void keep_top_p();
-  void keep_min_p();
-  int32_t draw();
-  double next_uniform();
+  const Candidate& ranked(size_t place);
+  double weight_of(const Candidate& candidate) const;
+  double weight_of_all() const;
+  void keep(size_t count);
+  // These are false, or nothing, where what is known does not decide; when all logits are known it always does.
+  bool keep_top_k();
+  bool keep_top_p();
+  bool keep_min_p();
+  std::optional<int32_t> draw();
+  std::optional<int32_t> choose();
   void fill_logprobs(std::span<const float> logits, SampledToken& token);
 
   SamplingOptions options_;
@@ -83,8 +110,11 @@ class Sampler {
   std::vector<Seen> seen_;
   std::vector<float> adjusted_;
   std::vector<Candidate> candidates_;
-  std::vector<double> weights_;  // of the candidates
-  size_t ranked_ = 0;            // so many candidates are in order, before all others
+  size_t ranked_ = 0;     // so many candidates are in order, before all others
+  double best_ = 0;       // the largest logit
+  bool complete_ = true;  // there is nothing to draw from but the candidates
+  double weight_ = 0;     // of everything to draw from
+  double error_ = 0;      // of `weight_`, as a part of it
   std::vector<TokenLogprob> top_;
   uint64_t random_ = 0;
 };

@@ -1,6 +1,7 @@
 // Contract kernels for a GPU against the reference, emulated: every method on every body that it takes.
 #include "lumen/codegen/cuda_contract.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "lumen/codegen/print_kernel.h"
@@ -251,6 +252,83 @@ TEST(CudaContract, packs_factors_for_a_library) {
     cases.add(scaled, {{}});
   }
   EXPECT_EQ(cases.size(), 5u);
+  cases.run();
+}
+
+// Rows of floats of 8 bits times columns of them, with a scale of each; `how` says what is around them.
+struct ByteCase {
+  int64_t rows = 37, columns = 48, depth = 64;
+  DType left = f8e4m3, right = f8e4m3;
+  bool along = true;    // columns lie along the sum
+  bool halves = false;  // widened to bf16 first
+  bool rounds = false;  // rows are rounded here
+  int64_t skipped = 0;  // elements before the first row
+  DType result = f32;
+};
+std::shared_ptr<const Graph> byte_body(const ByteCase& how) {
+  Graph graph;
+  const auto widened = [&](Tensor x) { return how.halves ? cast(cast(x, bf16), f32) : cast(x, f32); };
+  const DType given = how.rounds ? f32 : how.left;
+  Tensor x = graph.input("a0", {how.rows * how.depth + how.skipped}, given);
+  x = reshape(narrow(x, 0, how.skipped, how.rows * how.depth), {how.rows, how.depth});
+  if (how.rounds) x = cast(x * 0.25, how.left);
+  const Shape shape = how.along ? Shape{how.columns, how.depth} : Shape{how.depth, how.columns};
+  const Tensor w = graph.input("a1", shape, how.right);
+  const Tensor sums = product(widened(x), "mk", widened(w), how.along ? "nk" : "kn", "mn");
+  cast(sums * graph.input("a2", {1}) * graph.input("a3", {how.columns}), how.result).output("r0");
+  return clone(graph);
+}
+
+// The dtypes that the library is given, and how many steps there are; or why there are none.
+std::string bytes_given(const ByteCase& how, int sm = 90) {
+  Target target = tests::gpu_target();
+  target.library = true;
+  target.sm = sm;
+  const std::shared_ptr<const Graph> body = byte_body(how);
+  const Expected<KernelText> kernel = print_kernel(*body, "k", "library", target);
+  if (!kernel.ok()) {
+    const std::string why = kernel.diag().str();
+    return why.substr(0, why.find(", as the schedule"));
+  }
+  for (const KernelStep& step : kernel->steps) {
+    if (!step.product) continue;
+    EXPECT_TRUE(step.product->rows.along_summed && step.product->columns.along_summed);
+    return fmt::format("{} {} {}", name(step.product->rows.dtype), name(step.product->columns.dtype),
+                       kernel->steps.size());
+  }
+  return "no product";
+}
+
+TEST(CudaContract, gives_a_library_floats_of_8_bits) {
+  EXPECT_EQ(bytes_given({.left = f8e5m2, .right = f8e5m2}), "no library multiplies f8e5m2 by f8e5m2 here");
+  EXPECT_EQ(bytes_given({}, 80), "no library multiplies f8e4m3 by f8e4m3 here");
+  EXPECT_EQ(bytes_given({.columns = 40}), "floats of 8 bits that are no multiples of 16");
+  EXPECT_EQ(bytes_given({.depth = 72}), "floats of 8 bits that are no multiples of 16");
+  EXPECT_EQ(bytes_given({.rows = 5, .along = false}), "floats of 8 bits that do not lie in lines of 16");
+  EXPECT_EQ(bytes_given({.rows = 5, .skipped = 8}), "floats of 8 bits that do not lie in lines of 16");
+  EXPECT_EQ(bytes_given({.rows = 5, .rounds = true}), "a factor that is computed");
+  EXPECT_EQ(bytes_given({}), "f8e4m3 f8e4m3 2");  // and what is made of the sums
+  EXPECT_EQ(bytes_given({.rows = 5, .left = f8e5m2}), "f8e5m2 f8e4m3 2");
+  EXPECT_EQ(bytes_given({.right = f8e5m2, .halves = true}), "f8e4m3 f8e5m2 2");
+  EXPECT_EQ(bytes_given({.skipped = 16}), "f8e4m3 f8e4m3 2");
+  EXPECT_EQ(bytes_given({.skipped = 8}), "f8e4m3 f8e4m3 3");
+  EXPECT_EQ(bytes_given({.along = false}), "f8e4m3 f8e4m3 3");
+  EXPECT_EQ(bytes_given({.along = false, .halves = true, .rounds = true}), "f8e4m3 f8e4m3 4");
+}
+
+TEST(CudaContract, multiplies_floats_of_8_bits_by_a_library) {
+  Target target = tests::gpu_target();
+  target.library = true;
+  CudaCases cases(0, {"library"}, target);
+  for (const auto& [left, right] : {std::pair{f8e4m3, f8e4m3}, {f8e4m3, f8e5m2}, {f8e5m2, f8e4m3}}) {
+    for (const DType result : {f32, bf16}) {
+      cases.add(*byte_body({.rows = 5, .left = left, .right = right, .result = result}), {{}});
+      cases.add(*byte_body({.left = left, .right = right, .along = false, .result = result}), {{}});
+      cases.add(*byte_body({.left = left, .right = right, .halves = true, .rounds = true, .result = result}), {{}});
+      cases.add(*byte_body({.left = left, .right = right, .along = false, .skipped = 8, .result = result}), {{}});
+    }
+  }
+  EXPECT_EQ(cases.size(), 24u);
   cases.run();
 }
 

@@ -64,6 +64,24 @@ TEST(CudaFold, reduces_any_length) {
   cases.run_emulated();
 }
 
+// The largest logit and the weight of all, by a temperature: what a Sampler is told of a vocabulary.
+TEST(CudaFold, weighs_logits) {
+  KernelCases cases(fold_text);
+  for (const int64_t length : {20001, 128256}) {
+    Graph graph;
+    const Tensor x = graph.input("x", {2, 1, length});
+    const Tensor largest = max(x, {2});
+    const Tensor temperatures = graph.input("temperatures", {2});
+    largest.output("top");
+    sum(exp((x - unsqueeze(largest, 2)) / unsqueeze(unsqueeze(temperatures, 1), 2)), {2}).output("weight");
+    cases.add(graph, {}, 64, fmt::format("{} logits", length));
+    cases.last().inputs[1].lanes[0].f = 0.5;
+    cases.last().inputs[1].lanes[1].f = 3;
+    put(cases, f32, -kInf);
+  }
+  cases.run_emulated();
+}
+
 TEST(CudaFold, finds_the_first_of_the_largest) {
   KernelCases cases(fold_text);
   for (const DType dtype : {f32, bf16, f64}) {

@@ -98,6 +98,23 @@ TEST(CudaSort, takes_what_is_elementwise_around_it) {
   cases.run_emulated();
 }
 
+// Long lines in pieces, the last of which ends early: how a model lists its likeliest tokens.
+TEST(CudaSort, orders_pieces_of_a_line) {
+  KernelCases cases(sort_text);
+  for (const auto& [length, piece] :
+       {std::pair<int64_t, int64_t>{2500, 1024}, {2049, 1024}, {600, 256}, {4096, 1024}}) {
+    Graph graph;
+    const Expr rows = graph.dim("rows", 1, 4);
+    const Tensor x = graph.input("x", {rows, length});
+    const int64_t pieces = (length + piece - 1) / piece;
+    const Tensor padded = pad_along(x, 1, 0, pieces * piece - length, -kInf);
+    order_of(reshape(padded, {rows, pieces, piece}), 2, true).output("y");
+    cases.add(graph, {{"rows", 3}}, 0, fmt::format("{} elements in pieces of {}", length, piece));
+    add_specials(cases, f32);
+  }
+  cases.run_emulated();
+}
+
 TEST(CudaSort, is_proposed_where_lines_fit) {
   const auto proposed = [](Expr length, DType dtype) {
     Graph graph;

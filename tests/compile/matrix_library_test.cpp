@@ -49,7 +49,11 @@ int cublasLtMatmulPreferenceSetAttribute(struct preference* p, int which, const 
 }
 int cublasLtMatmulAlgoGetHeuristic(void* h, struct descriptor* d, struct layout* a, struct layout* b, struct layout* c,
                                    struct layout* r, struct preference* p, int wanted, struct proposal* out, int* found) {
-  if (d->compute != 68 || a->type != 0 || b->type != 0 || r->type != 0 || p->workspace < 64) { *found = 0; return 0; }
+  // Floats of 8 bits: the sum along lines of 16, and not both e5m2.
+  int bytes = a->type >= 28 && b->type >= 28 && a->type + b->type < 58 && d->transposed[0] && !d->transposed[1] &&
+              !(a->rows % 16 || a->columns % 16 || a->pitch % 16 || b->pitch % 16) && (r->type == 0 || r->type == 14);
+  if (d->compute != 68 || d->scale != 0 || p->workspace < 64 ||
+      !(bytes || (a->type == 0 && b->type == 0 && r->type == 0))) { *found = 0; return 0; }
   *found = 2;
   for (int k = 0; k < 2; ++k) { out[k].algorithm[0] = 100 * p->alignment[0] + k; out[k].workspace = 64; }
   return 0;
@@ -58,7 +62,8 @@ int cublasLtMatmul(void* h, struct descriptor* d, const float* alpha, const floa
                    struct layout* bl, const float* beta, const float* c, struct layout* cl, float* r, struct layout* rl,
                    const uint64_t* algorithm, uint64_t* workspace, size_t bytes, void* stream) {
   if (*alpha != 1 || *beta != 0 || bytes < 8) return 7;
-  *workspace = *algorithm;
+  *workspace = al->type ? 10000 * al->type + 100 * bl->type + rl->type : *algorithm;
+  if (al->type) return 0;
   uint64_t depth = d->transposed[0] ? al->rows : al->columns;
   for (int t = 0; t < rl->batch; ++t)
     for (uint64_t m = 0; m < rl->rows; ++m)
@@ -128,6 +133,33 @@ TEST_F(MatrixLibraryTest, multiplies_every_layout) {
     EXPECT_EQ(got, wanted) << layout;
     EXPECT_EQ(workspace[0], 25601u) << "the last of the two, for columns at multiples of 256 bytes";
   }
+}
+
+TEST_F(MatrixLibraryTest, asks_for_floats_of_8_bits) {
+  const std::shared_ptr<const MatrixLibrary> matrices = MatrixLibrary::load({library(kFake)}).value();
+  // The types of columns, rows and result, as the library numbers them; 0: it has no algorithm.
+  const auto asked = [&](DType rows, DType columns, DType result, bool along = true) -> uint64_t {
+    LibraryProduct product;
+    product.rows = {0, rows, 0, 0, 32, true};
+    product.columns = {0, columns, 0, 0, along ? 32 : 48, along};
+    product.result = {0, result, 0, 0, 48, false};
+    product.batch = 1;
+    product.row_count = 5;
+    product.column_count = 48;
+    product.summed = 32;
+    product.workspace = 64;
+    const auto ready = matrices->prepare(product, {});
+    uint64_t workspace[8] = {};
+    if (!ready.ok()) return 0;
+    EXPECT_TRUE((*ready)->run(0, 0, 0, reinterpret_cast<Address>(workspace), {}).ok());
+    return workspace[0];
+  };
+  EXPECT_EQ(asked(f8e5m2, f8e5m2, f32), 0u);
+  EXPECT_EQ(asked(f8e4m3, f8e4m3, f32, false), 0u);
+  EXPECT_EQ(asked(f8e4m3, f8e4m3, f32), 282800u);
+  EXPECT_EQ(asked(f8e4m3, f8e4m3, bf16), 282814u);
+  EXPECT_EQ(asked(f8e5m2, f8e4m3, f32), 282900u);
+  EXPECT_EQ(asked(f8e4m3, f8e5m2, bf16), 292814u);
 }
 
 TEST_F(MatrixLibraryTest, says_that_it_cannot) {

@@ -74,7 +74,7 @@ TEST(CudaKernels, of_models_are_assembled) {
     std::ifstream file(tests::source_dir() / "bench/models" / (std::string(name) + ".json"));
     std::ostringstream config;
     config << file.rdbuf();
-    const Model model = build_model(config.str(), {.batch = 1, .max_context = 512}).value();
+    const Model model = build_model(config.str(), {.batch = 1, .max_context = 512, .candidates = 64}).value();
     for (const DimRange& range : {DimRange{"seq", 1, 1}, DimRange{"seq", 2, 512}}) {
       add_texts(restricted(*model.graph, {range}).value(), texts);
     }

@@ -45,6 +45,7 @@ TEST(Model, options_are_filled_in) {
 
 TEST(Model, graphs_round_trip) {
   expect_round_trip(*build_model(tiny_config()).value().graph, hlir_ops());
+  expect_round_trip(*build_model(tiny_config(R"({"vocab_size": 2000})"), {.candidates = 64}).value().graph, hlir_ops());
   expect_round_trip(
       *build_model(tiny_config(), {.batch = 2, .all_logits = true, .paging = nn::Paging{4, 9}}).value().graph,
       hlir_ops());

@@ -26,11 +26,16 @@ void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 namespace lumen::models {
 namespace {
 
-class Steps : public ::testing::TestWithParam<bool> {};
+struct How {
+  const char* name;
+  bool paged;
+  int64_t candidates;
+};
+class Steps : public ::testing::TestWithParam<How> {};
 
 TEST_P(Steps, allocate_nothing) {
-  ModelOptions how{.batch = 2, .max_context = 128};
-  if (GetParam()) how.paging = {.page = 16, .pages = 16};
+  ModelOptions how{.batch = 2, .max_context = 128, .candidates = GetParam().candidates};
+  if (GetParam().paged) how.paging = {.page = 16, .pages = 16};
   const Model model = build_model(tiny_config(), how).value();
   CompileOptions options;
   options.measure = false;
@@ -42,14 +47,20 @@ TEST_P(Steps, allocate_nothing) {
   int32_t next[2] = {1, 2};
   for (int k = 0; k < 50; ++k) {  // up to 55 of 64, where the context grows
     decoder.step(next);
-    for (int64_t b = 0; b < 2; ++b) next[b] = decoder.best(b).value_or(0);
+    for (int64_t b = 0; b < 2; ++b) {
+      next[b] = decoder.best(b).value_or(0);
+      if (!decoder.has_candidates()) continue;
+      decoder.set_temperature(b, 0.5F + static_cast<float>(k));
+      ASSERT_EQ(decoder.candidates(b).ids[0], next[b]);
+    }
     ASSERT_EQ(decoder.logits(1).size(), 11U);
   }
   EXPECT_EQ(allocations, before);
 }
 
-INSTANTIATE_TEST_SUITE_P(Caches, Steps, ::testing::Bool(),
-                         [](const auto& paged) { return paged.param ? "paged" : "whole"; });
+INSTANTIATE_TEST_SUITE_P(Caches, Steps,
+                         ::testing::Values(How{"paged", true, 0}, How{"whole", false, 0}, How{"candidates", false, 4}),
+                         [](const auto& how) { return how.param.name; });
 
 }  // namespace
 }  // namespace lumen::models

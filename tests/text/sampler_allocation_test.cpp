@@ -43,5 +43,17 @@ TEST(Sampler, AllocatesNothingAfterTheFirstToken) {
   EXPECT_TRUE(fine);
 }
 
+TEST(Sampler, AllocatesNothingForCandidates) {
+  Sampler sampler = Sampler::make({.top_k = 3, .top_p = 0.9F}, 2000).value();
+  const std::vector<float> logits = {3, 2, 1, 0};
+  const std::vector<int32_t> ids = {7, 1999, 0, 5};
+  const size_t before = allocations;
+  bool fine = true;
+  for (int k = 0; k < 200; ++k) fine = fine && sampler.sample_candidates({logits, ids, 2, 1}).has_value();
+  const size_t after = allocations;
+  EXPECT_EQ(after, before);
+  EXPECT_TRUE(fine);
+}
+
 }  // namespace
 }  // namespace lumen

@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
+#include <random>
 
 #include "lumen/text/exponential.h"
 
@@ -121,7 +124,114 @@ TEST(Sampler, TheSeedDecides) {
   };
   EXPECT_EQ(draws(5), draws(5));
   EXPECT_NE(draws(5), draws(6));
-  EXPECT_EQ(draws(42), (std::vector<int32_t>{7, 1, 6, 7, 2, 4, 1, 2, 7, 3, 2, 6})) << "the same on every machine";
+  EXPECT_EQ(draws(42), (std::vector<int32_t>{7, 0, 6, 7, 1, 5, 0, 1, 7, 3, 1, 6})) << "the same on every machine";
+}
+
+// The k likeliest of logits, with a weight that is wrong by a part of `error`.
+struct Listed {
+  Listed(const std::vector<float>& logits, size_t k, float temperature, double error) {
+    std::vector<int32_t> order(logits.size());
+    std::iota(order.begin(), order.end(), 0);
+    const auto logit_of = [&](int32_t id) { return logits[static_cast<size_t>(id)]; };
+    std::ranges::stable_sort(order, [&](int32_t a, int32_t b) { return logit_of(a) > logit_of(b); });
+    for (size_t n = 0; n < k; ++n) {
+      ids.push_back(order[n]);
+      largest.push_back(logit_of(order[n]));
+    }
+    double weight = 0;
+    for (const float logit : logits) {
+      weight += std::exp((static_cast<double>(logit) - largest[0]) / static_cast<double>(temperature));
+    }
+    known = {largest, ids, static_cast<float>(weight * (1 + error)), temperature};
+  }
+  std::vector<int32_t> ids;
+  std::vector<float> largest;
+  Candidates known;
+};
+
+std::optional<int32_t> from_candidates(const SamplingOptions& options, const std::vector<float>& logits, size_t k) {
+  Sampler sampler = Sampler::make(options, static_cast<int32_t>(logits.size())).value();
+  return sampler.sample_candidates(Listed(logits, k, 1, 0).known);
+}
+
+TEST(Sampler, CandidatesThatDoNotDecide) {
+  const std::vector<float> logits = {1, 0, -1, 2, -kInfinity, 0.5};
+  EXPECT_EQ(from_candidates({.top_k = 2}, logits, 1), std::nullopt) << "fewer than k";
+  EXPECT_EQ(from_candidates({.top_p = 0.7F}, logits, 1), std::nullopt) << "0.52 of 0.7";
+  EXPECT_EQ(from_candidates({.min_p = 0.2F}, logits, 2), std::nullopt) << "whether others are likely is not known";
+  EXPECT_EQ(from_candidates({.temperature = 0.5F}, logits, 6), std::nullopt) << "weights of another temperature";
+  EXPECT_EQ(from_candidates({.top_k = 2, .repetition_penalty = 2}, logits, 3), std::nullopt);
+  EXPECT_EQ(from_candidates({.top_k = 2, .presence_penalty = 1}, logits, 3), std::nullopt);
+  EXPECT_EQ(from_candidates({.top_k = 2, .frequency_penalty = 1}, logits, 3), std::nullopt);
+  EXPECT_EQ(from_candidates({.top_k = 2, .logit_bias = {{1, 1}}}, logits, 3), std::nullopt);
+  EXPECT_EQ(from_candidates({.top_k = 2, .top_logprobs = 1}, logits, 3), std::nullopt);
+  EXPECT_EQ(from_candidates({.top_k = 2}, {1, kInfinity, 0}, 2), std::nullopt) << "an error";
+  EXPECT_EQ(from_candidates({.top_k = 2}, {-kInfinity, -kInfinity, -kInfinity}, 2), std::nullopt) << "an error";
+  Sampler sampler = Sampler::make({.top_k = 1}, 3).value();
+  const std::vector<float> bad = {kNan, 1};
+  const std::vector<int32_t> ids = {2, 0};
+  EXPECT_EQ(sampler.sample_candidates({bad, ids, kNan, 1}), std::nullopt) << "an error";
+  EXPECT_EQ(sampler.sample_candidates({}), std::nullopt);
+}
+
+// Where probabilities end is known to one part in 2^14: a draw within that of an end is not decided. Equal logits of
+// 4 tokens end at 1/4, 1/2 and 3/4, and top-p of 1/2 ends there, too.
+TEST(Sampler, CandidatesNearAnEndDoNotDecide) {
+  const std::vector<float> logits(4, 0);
+  EXPECT_EQ(from_candidates({.top_p = 0.5F}, logits, 4), std::nullopt);
+  EXPECT_NE(from_candidates({.top_p = 0.51F}, logits, 4), std::nullopt);
+  EXPECT_NE(from_candidates({.top_k = 4, .top_p = 0.5F}, logits, 4), std::nullopt) << "these are all";
+  const Listed listed(logits, 4, 1, 0);
+  int undecided = 0;
+  for (uint64_t seed = 0; seed < 100'000; ++seed) {
+    Sampler sampler = Sampler::make({.seed = seed}, 4).value();
+    undecided += sampler.sample_candidates(listed.known) ? 0 : 1;
+  }
+  EXPECT_GT(undecided, 5);  // 2^-13 * (1/4 + 1/2 + 3/4 + 1/2) is 24 of 100,000
+  EXPECT_LT(undecided, 60);
+}
+
+TEST(Sampler, CandidatesGiveTheTokensOfAllLogits) {
+  const std::vector<SamplingOptions> settings = {
+      {.temperature = 0},
+      {},
+      {.temperature = 0.7F},
+      {.temperature = 0.7F, .top_k = 1},
+      {.temperature = 1.3F, .top_k = 40},
+      {.temperature = 0.8F, .top_p = 0.9F},
+      {.temperature = 0.8F, .min_p = 0.05F},
+      {.temperature = 0.9F, .top_k = 20, .top_p = 0.8F, .min_p = 0.02F},
+  };
+  std::mt19937 random(11);
+  std::normal_distribution<float> normal(0, 3);
+  for (SamplingOptions options : settings) {
+    options.seed = random();
+    Sampler all = Sampler::make(options, 1000).value(), few = Sampler::make(options, 1000).value();
+    int decided = 0;
+    for (int k = 0; k < 150; ++k) {
+      std::vector<float> logits(1000);
+      for (float& logit : logits) logit = std::round(4 * normal(random)) / 4;  // many are equal
+      if (k % 3 == 0) std::fill(logits.begin() + 30, logits.end(), -kInfinity);
+      const float temperature = options.temperature > 0 ? options.temperature : 1;
+      const Listed listed(logits, 64, temperature, k % 2 == 0 ? 0x1p-14 : -0x1p-14);
+      const int32_t wanted = all.sample(logits)->id;
+      const std::optional<int32_t> got = few.sample_candidates(listed.known);
+      decided += got ? 1 : 0;
+      ASSERT_EQ(got ? *got : few.sample(logits)->id, wanted) << k;
+    }
+    EXPECT_GE(decided, options.temperature == 0 || options.top_k > 0 ? 150 : 100);
+  }
+}
+
+TEST(Sampler, CandidatesThatAreUseful) {
+  const auto useful = [](const SamplingOptions& options) { return options.useful_candidates(); };
+  EXPECT_EQ(useful({.temperature = 0}), 0) << "only the largest is needed";
+  EXPECT_EQ(useful({.top_k = 257}), 0);
+  EXPECT_EQ(useful({.repetition_penalty = 1.1F}), 0);
+  EXPECT_EQ(useful({}), 64);
+  EXPECT_EQ(useful({.top_k = 64}), 64);
+  EXPECT_EQ(useful({.top_k = 65}), 128);
+  EXPECT_EQ(useful({.top_k = 256}), 256);
 }
 
 TEST(Sampler, LogProbabilitiesAreTheModels) {
