@@ -1,5 +1,6 @@
 """What bench/compare asks of the results of one thread count, and how it shows them. Needs nothing but Python."""
 import math
+import statistics
 
 ANY = 0.95  # of the best peer's speed, everywhere
 FUSED_MEAN = 1.3  # geometric mean over the fused patterns
@@ -15,10 +16,17 @@ def best_peer(result):
     return min(peers.items(), key=lambda item: item[1]) if peers else None
 
 
+def over_lumen(result, who):
+    """Somebody's time over Lumen's: the median over the rounds, in which both made a trial. What slows the machine for a
+    second is in both of a round; medians of the times alone may be of different seconds."""
+    trials = result["trials"]
+    return statistics.median(theirs / ours for theirs, ours in zip(trials[who], trials["lumen"]))
+
+
 def ratio(result):
     """Lumen's speed over the best peer's; None when one of them is missing."""
     best = best_peer(result)
-    return best[1] / result["seconds"]["lumen"] if best and "lumen" in result["seconds"] else None
+    return over_lumen(result, best[0]) if best and "lumen" in result["seconds"] else None
 
 
 def geometric_mean(values):
@@ -44,8 +52,7 @@ def has_limit(case):
 
 def share_of_limit(result):
     """None where the machine has no such unit."""
-    limit = result["seconds"].get("limit", 0)
-    return limit / result["seconds"]["lumen"] if limit > 0 else None
+    return over_lumen(result, "limit") if result["seconds"].get("limit", 0) > 0 else None
 
 
 def tile_share(result):

@@ -12,6 +12,7 @@ def result(lumen=1e-3, eager=2e-3, limit=None, **fields):
     if limit is not None:
         made["seconds"]["limit"] = limit
     made.update(fields)
+    made.setdefault("trials", {who: [seconds] * 3 for who, seconds in made["seconds"].items()})
     return made
 
 
@@ -33,6 +34,10 @@ class Targets(unittest.TestCase):
         self.assertEqual(missed(result(1e-3, 0.94e-3, fused=False)),
                          ["1 thread: softmax/8x8/f32: 0.94 of eager, wanted 0.95"])
         self.assertEqual(missed(result(1e-3, 0.96e-3, fused=False)), [])
+
+    def test_ratios_are_within_rounds(self):
+        trials = {"lumen": [1, 1, 3, 3, 1], "eager": [0.9, 2.7, 2.7, 2.7, 0.9], "compile": [9] * 5}
+        self.assertAlmostEqual(targets.ratio(result(1, 2.7, trials=trials)), 0.9)
 
     def test_mean_of_the_fused(self):
         self.assertEqual(missed(result(1e-3, 1.2e-3), result(1e-3, 1e-3, fused=False)),

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kTrials = 9;              // of the ones that stay in the race
 constexpr double kTrialSeconds = 1e-3;  // of runs make one trial
-constexpr double kFarBehind = 1.25;     // slower than the best by this after two trials: out
+constexpr double kFarBehind = 1.25;     // slower than the best of each round by this, after two: out
 constexpr double kHopeless = 4;         // the same after a single run that takes longer than this:
 constexpr double kLongRun = 0.1;        // seconds
 
@@ -47,9 +47,15 @@ class Racer {
     return {};
   }
   double once() const { return once_; }
+  const std::vector<double>& times() const { return times_; }
   // That one run is all that is known of it.
   void give_up() { times_ = {once_}; }
-  double best() const { return *std::min_element(times_.begin(), times_.end()); }
+  // How many times slower than the best of a round, in the round where that is least.
+  double behind(std::span<const double> best) const {
+    double least = INFINITY;
+    for (size_t round = 0; round < times_.size(); ++round) least = std::min(least, times_[round] / best[round]);
+    return least;
+  }
   Timing timing() const {
     const double middle = median(times_);
     std::vector<double> off;
@@ -185,19 +191,45 @@ std::vector<Expected<Timing>> measure(const Contest& contest) {
     states.push_back(made.ok() ? racers.back().warm_up(dims) : Expected<void>(made.diag()));
   }
   std::vector<bool> out = contest.to_the_end ? std::vector<bool>(racers.size()) : leave_out_hopeless(racers);
-  double best = INFINITY;
+  std::vector<double> best;  // by round
   for (int trial = 0; trial < kTrials; ++trial) {
+    best.push_back(INFINITY);
     for (size_t k = 0; k < racers.size(); ++k) {
       if (!states[k].ok() || out[k]) continue;
       states[k] = racers[k].trial();
-      if (states[k].ok()) best = std::min(best, racers[k].best());
-      out[k] = !contest.to_the_end && states[k].ok() && trial > 0 && racers[k].best() > best * kFarBehind;
+      if (states[k].ok()) best.back() = std::min(best.back(), racers[k].times().back());
+    }
+    for (size_t k = 0; k < racers.size() && trial > 0 && !contest.to_the_end; ++k) {
+      out[k] = out[k] || (states[k].ok() && racers[k].behind(best) > kFarBehind);
     }
   }
+  std::vector<size_t> stayed;
+  std::vector<std::vector<double>> times;
   for (size_t k = 0; k < racers.size(); ++k) {
     timings.push_back(states[k].ok() ? Expected<Timing>(racers[k].timing()) : Expected<Timing>(states[k].diag()));
+    if (!states[k].ok() || racers[k].times().size() < kTrials) continue;
+    stayed.push_back(k);
+    times.push_back(racers[k].times());
   }
+  const std::vector<double> medians = medians_of_rounds(times);
+  for (size_t k = 0; k < stayed.size(); ++k) timings[stayed[k]]->seconds = medians[k];
   return timings;
+}
+
+std::vector<double> medians_of_rounds(const std::vector<std::vector<double>>& times) {
+  std::vector<double> usual, result;
+  for (const std::vector<double>& own : times) usual.push_back(median(own));
+  std::vector<double> slowness;  // by round
+  for (size_t round = 0; !times.empty() && round < times[0].size(); ++round) {
+    std::vector<double> longer;
+    for (size_t k = 0; k < times.size(); ++k) longer.push_back(times[k][round] / usual[k]);
+    slowness.push_back(median(std::move(longer)));
+  }
+  for (std::vector<double> own : times) {
+    for (size_t round = 0; round < own.size(); ++round) own[round] /= slowness[round];
+    result.push_back(median(std::move(own)));
+  }
+  return result;
 }
 
 }  // namespace lumen::search

@@ -11,8 +11,8 @@
 namespace lumen::search {
 
 struct Timing {
-  double seconds = 0;  // median of the trials
-  double spread = 0;   // median absolute deviation from it
+  double seconds = 0;  // median of the trials; of those that stay to the end, without what slowed all of them
+  double spread = 0;   // median absolute deviation of the trials, as they are
   int64_t trials = 0;
 };
 
@@ -24,6 +24,12 @@ struct Contest {
   DimValues dims;
   bool to_the_end = false;  // all are tried as often
 };
+
+// Medians of the trials of competitors, times[competitor][round], that took turns: each trial counts as long as it would
+// have been in a round like the others. How slow a round was is the median, over the competitors, of how much longer
+// than usual their trials were in it. Others use the machine, too, for seconds at a time: medians alone compare
+// different seconds.
+std::vector<double> medians_of_rounds(const std::vector<std::vector<double>>& times);
 
 // One timing for each kernel, or why it does not run.
 std::vector<Expected<Timing>> measure(const Contest& contest);
