@@ -22,6 +22,7 @@ struct FoldSchedule {
   int64_t chunk_work = 65536;  // of about so many elements at least
   int64_t most_chunks = 64;    // of a row: every later step reads their results
   int64_t most_items = 512;    // chunks of all rows
+  bool stack_first = false;    // for kept values: where outputs are stored past the caches, they are no place for them
 };
 
 // An error when there is no reduction, two reductions are not over the same axes of the same shape, or an output is

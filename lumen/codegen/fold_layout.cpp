@@ -102,7 +102,9 @@ class LayoutMaker {
 }  // namespace
 
 FoldLayout lay_out_fold(const FoldPlan& plan, const Shape& whole, FoldMerges merges, const FoldSchedule& schedule) {
-  return LayoutMaker(plan, whole).make(merges, schedule);
+  FoldLayout layout = LayoutMaker(plan, whole).make(merges, schedule);
+  layout.stack_first = schedule.stack_first;
+  return layout;
 }
 
 }  // namespace lumen

@@ -34,6 +34,7 @@ struct FoldLayout {
   Expr chunk = 0;               // of the outermost loop; 0: items are whole
   std::vector<Expr> row;        // coordinates in the result
   std::vector<Expr> element;    // coordinates in what is reduced
+  bool stack_first = false;     // FoldSchedule
 
   bool is_split() const { return !(chunk == Expr(0)); }
   Expr chunks() const { return items.back(); }

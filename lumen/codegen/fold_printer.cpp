@@ -38,34 +38,45 @@ FoldPrinter::FoldPrinter(const Graph& body, const FoldPlan& plan, FoldLayout lay
   find_room();
 }
 
-// An output of the same type holds what it will be computed from; else a row on the stack.
+// An output of the same type holds what it will be computed from; or a row on the stack does.
 void FoldPrinter::find_room() {
   std::set<size_t> taken;
   int64_t left = kRowBuffer;
   for (Buffer& buffer : buffers_) {
-    const TensorType type = body_[buffer.node].type;
-    for (size_t k = 0; k < body_.outputs().size() && buffer.array.empty(); ++k) {
-      const TensorType given = body_[body_.outputs()[k].value].type;
-      if (given != type || storage_type(type.dtype) != compute_type(type.dtype) || !taken.insert(k).second) continue;
-      buffer.array = fmt::format("r{}", k);
-      buffer.index = whole_.flat_index(layout_.element);
-    }
-    if (!buffer.array.empty()) continue;
-    Expr length = 1;
-    buffer.index = 0;
-    for (const FoldLoop& loop : layout_.loops) {
-      buffer.index = buffer.index * loop.extent + loop.variable;
-      length *= loop.extent;
-    }
-    const int64_t most = bounds(length).hi;
-    const bool fits = !columns() && !layout_.is_split() && most <= left / compute_bytes(type.dtype);
-    has_room_ = has_room_ && fits;
-    if (!fits) return;
-    left -= most * compute_bytes(type.dtype);
-    buffer.array = fmt::format("q{}", declarations_.size());
-    declarations_.push_back(fmt::format("LUMEN_ROW_BUFFER({}, {}, {});", compute_type(type.dtype), buffer.array,
-                                        std::max<int64_t>(most, 1)));
+    const bool found = layout_.stack_first ? keep_on_stack(buffer, left) || keep_in_output(buffer, taken)
+                                           : keep_in_output(buffer, taken) || keep_on_stack(buffer, left);
+    has_room_ = has_room_ && found;
+    if (!found) return;
   }
+}
+
+bool FoldPrinter::keep_in_output(Buffer& buffer, std::set<size_t>& taken) const {
+  const TensorType type = body_[buffer.node].type;
+  for (size_t k = 0; k < body_.outputs().size(); ++k) {
+    const TensorType given = body_[body_.outputs()[k].value].type;
+    if (given != type || storage_type(type.dtype) != compute_type(type.dtype) || !taken.insert(k).second) continue;
+    buffer.array = fmt::format("r{}", k);
+    buffer.index = whole_.flat_index(layout_.element);
+    return true;
+  }
+  return false;
+}
+
+bool FoldPrinter::keep_on_stack(Buffer& buffer, int64_t& left) {
+  const DType dtype = body_[buffer.node].type.dtype;
+  Expr length = 1, index = 0;
+  for (const FoldLoop& loop : layout_.loops) {
+    index = index * loop.extent + loop.variable;
+    length *= loop.extent;
+  }
+  const int64_t most = bounds(length).hi;
+  if (columns() || layout_.is_split() || most > left / compute_bytes(dtype)) return false;
+  left -= most * compute_bytes(dtype);
+  buffer.index = index;
+  buffer.array = fmt::format("q{}", declarations_.size());
+  declarations_.push_back(
+      fmt::format("LUMEN_ROW_BUFFER({}, {}, {});", compute_type(dtype), buffer.array, std::max<int64_t>(most, 1)));
+  return true;
 }
 
 FoldPrinter::Level FoldPrinter::level(int number) const {

@@ -38,6 +38,8 @@ class FoldPrinter {
   };
 
   void find_room();
+  bool keep_in_output(Buffer& buffer, std::set<size_t>& taken) const;
+  bool keep_on_stack(Buffer& buffer, int64_t& left);
   bool lies_in_group(const Buffer& buffer) const;
   Level level(int number) const;
   int cost_of(const Level& reductions) const;

@@ -50,7 +50,9 @@ constexpr Kind kStreamKinds[] = {
     {"stream-map", OpFamily::leaf,
      [](const Graph& body, const std::string& name) { return streamed(print_map(body, name)); }},
     {"stream-fold", OpFamily::reduce,
-     [](const Graph& body, const std::string& name) { return streamed(print_fold(body, name)); }},
+     [](const Graph& body, const std::string& name) {
+       return streamed(print_fold(body, name, {.stack_first = true}));
+     }},
 };
 std::string_view kind_of(const Kind& streaming) { return std::string_view(streaming.name).substr(7); }
 

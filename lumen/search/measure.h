@@ -25,9 +25,9 @@ struct Contest {
   bool to_the_end = false;  // all are tried as often
 };
 
-// Medians of the trials of competitors, times[competitor][round], that took turns: each trial counts as long as it would
-// have been in a round like the others. How slow a round was is the median, over the competitors, of how much longer
-// than usual their trials were in it. Others use the machine, too, for seconds at a time: medians alone compare
+// Medians of the trials of competitors, times[competitor][round], that took turns: each trial counts as long as it
+// would have been in a round like the others. How slow a round was is the median, over the competitors, of how much
+// longer than usual their trials were in it. Others use the machine, too, for seconds at a time: medians alone compare
 // different seconds.
 std::vector<double> medians_of_rounds(const std::vector<std::vector<double>>& times);
 

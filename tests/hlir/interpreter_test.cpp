@@ -6,8 +6,8 @@
 #include "lumen/hlir/leaves.h"
 #include "lumen/hlir/reduce.h"
 #include "lumen/hlir/view.h"
-#include "tests/hlir/allocations.h"
 #include "tests/hlir/naive_evaluator.h"
+#include "tests/support/counted_memory.h"
 #include "tests/support/graphs/random_graph.h"
 #include "tests/support/graphs/values.h"
 
@@ -87,9 +87,9 @@ TEST(Interpreter, ProductsUnderASumAreNotStored) {
   graph.add_output("y", graph.add(hlir::SumReduce{1}, std::vector{sums}).value()).value();
   const auto triangle = [](int64_t n) { return n * (n - 1) / 2; };
   const int64_t wanted = triangle(kSize) * triangle(kSize / 16);
-  take_largest_allocation();
+  largest_allocation.exchange(0);
   EXPECT_TRUE(same(interpret(graph, {}, {}).value()[0], ints(DType::i64, {1}, {wanted})));
-  EXPECT_LT(take_largest_allocation(), size_t{1} << 20);
+  EXPECT_LT(largest_allocation.exchange(0), size_t{1} << 20);
 }
 
 // Neither are reductions that only a reduction reads: here 128 MiB, for one number.
@@ -102,9 +102,9 @@ TEST(Interpreter, ReductionsUnderReductionsAreNotStored) {
   for (const int64_t axis : {2, 0, 0}) node = graph.add(hlir::SumReduce{axis}, std::vector{node}).value();
   graph.add_output("y", node).value();
   const int64_t wanted = kSize * kSize * (2 * (kSize - 1) + 1);
-  take_largest_allocation();
+  largest_allocation.exchange(0);
   EXPECT_TRUE(same(interpret(graph, {}, {}).value()[0], ints(DType::i64, {}, {wanted})));
-  EXPECT_LT(take_largest_allocation(), size_t{1} << 20);
+  EXPECT_LT(largest_allocation.exchange(0), size_t{1} << 20);
 }
 
 TEST(Interpreter, DeepChains) {

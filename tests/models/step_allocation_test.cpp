@@ -1,27 +1,9 @@
 // Writing a token takes no memory from the heap.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
 #include "lumen/compile.h"
 #include "tests/models/tiny.h"
-
-namespace {
-
-std::atomic<size_t> allocations = 0;
-
-}  // namespace
-
-// These replace those of the whole program.
-void* operator new(size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size > 0 ? size : 1)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+#include "tests/support/counted_memory.h"
 
 namespace lumen::models {
 namespace {
@@ -43,7 +25,7 @@ TEST_P(Steps, allocate_nothing) {
   decoder.prefill({{1, 2, 3}, {4}}, 8);
   decoder.step({5, 6});  // one token a sequence: sizes are settled anew
   decoder.step({7, 8});  // and the second set of outputs is made
-  const size_t before = allocations;
+  const size_t before = testing::allocations;
   int32_t next[2] = {1, 2};
   for (int k = 0; k < 50; ++k) {  // up to 55 of 64, where the context grows
     decoder.step(next);
@@ -55,7 +37,7 @@ TEST_P(Steps, allocate_nothing) {
     }
     ASSERT_EQ(decoder.logits(1).size(), 11U);
   }
-  EXPECT_EQ(allocations, before);
+  EXPECT_EQ(testing::allocations, before);
 }
 
 INSTANTIATE_TEST_SUITE_P(Caches, Steps,

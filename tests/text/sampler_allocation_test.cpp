@@ -1,25 +1,9 @@
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cmath>
-#include <cstdlib>
-#include <new>
 
 #include "lumen/text/sampler.h"
-
-namespace {
-
-std::atomic<size_t> allocations = 0;
-
-}  // namespace
-
-void* operator new(size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size > 0 ? size : 1)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+#include "tests/support/counted_memory.h"
 
 namespace lumen {
 namespace {
@@ -35,10 +19,10 @@ TEST(Sampler, AllocatesNothingAfterTheFirstToken) {
   std::vector<float> logits(2000);
   for (size_t k = 0; k < logits.size(); ++k) logits[k] = std::sin(static_cast<float>(k));
   ASSERT_TRUE(sampler.sample(logits).ok());
-  const size_t before = allocations;
+  const size_t before = testing::allocations;
   bool fine = true;
   for (int k = 0; k < 200; ++k) fine = fine && sampler.sample(logits).ok();
-  const size_t after = allocations;
+  const size_t after = testing::allocations;
   EXPECT_EQ(after, before);
   EXPECT_TRUE(fine);
 }
@@ -47,10 +31,10 @@ TEST(Sampler, AllocatesNothingForCandidates) {
   Sampler sampler = Sampler::make({.top_k = 3, .top_p = 0.9F}, 2000).value();
   const std::vector<float> logits = {3, 2, 1, 0};
   const std::vector<int32_t> ids = {7, 1999, 0, 5};
-  const size_t before = allocations;
+  const size_t before = testing::allocations;
   bool fine = true;
   for (int k = 0; k < 200; ++k) fine = fine && sampler.sample_candidates({logits, ids, 2, 1}).has_value();
-  const size_t after = allocations;
+  const size_t after = testing::allocations;
   EXPECT_EQ(after, before);
   EXPECT_TRUE(fine);
 }
