@@ -68,8 +68,8 @@ Streaming streaming(const Graph& body, const Target& target) {
     const TensorType& type = body[output.value].type;
     const Interval count = bounds(type.shape.numel());
     if (is_packed(type.dtype)) return {};
-    most += storage_bytes(type.dtype, std::min(count.hi, kMany));
-    known += storage_bytes(type.dtype, std::min(count.lo, kMany));
+    most += storage_bytes(type.dtype, std::clamp<int64_t>(count.hi, 0, kMany));
+    known += storage_bytes(type.dtype, std::clamp<int64_t>(count.lo, 0, kMany));
   }
   return {most >= kSome, known >= kMany};
 }
