@@ -72,11 +72,9 @@ void expect_near(const Compiled& compiled, const Given& given, std::mt19937_64& 
   const HostTensor* const in[] = {&given.inputs[0], &given.inputs[1]};
   const std::vector<Lane> wanted = interpret(*expand(*given.body), in, {}).value()[0].lanes;
   const std::vector<Lane> got = run_in(compiled, given, random);
-  double most = 0;
-  for (const Lane& lane : wanted) most = std::max(most, std::abs(lane.f));
   // The reference rounds weights to the dtype, and the kernel does not.
   const DType dtype = given.inputs[0].dtype;
-  const double near = (dtype == bf16 ? 4e-3 : dtype == f16 ? 5e-4 : 2e-6) * most;
+  const double near = (dtype == bf16 ? 4e-3 : dtype == f16 ? 5e-4 : 2e-6) * largest(wanted);
   for (size_t k = 0; k < got.size(); ++k) ASSERT_NEAR(got[k].f, wanted[k].f, near) << name(dtype) << " " << k;
 }
 

@@ -101,8 +101,7 @@ class BlocksCases {
       std::vector<const HostTensor*> in;
       for (const HostTensor& input : each.inputs) in.push_back(&input);
       const auto wanted = interpret(*expand(*each.body), in, {}).value();
-      double most = 0;
-      for (const Lane& lane : wanted[0].lanes) most = std::max(most, std::abs(lane.f));
+      const double most = largest(wanted[0].lanes);
       for (size_t k = 0; k < wanted[0].lanes.size(); ++k) {
         ASSERT_NEAR(got[0].lanes[k].f, wanted[0].lanes[k].f, near * most) << k << " " << each.about << "\n"
                                                                           << print(*each.body) << each.kernel.text;

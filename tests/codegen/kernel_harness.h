@@ -100,6 +100,13 @@ inline bool close(double got, double wanted, DType dtype, double units = 4, doub
          units * unit * std::max({floor, std::fabs(wanted), std::ldexp(1.0, dtype == f64 ? -1022 : -126)});
 }
 
+// The largest number without its sign: what sums whose summands cancel are compared at.
+inline double largest(std::span<const Lane> lanes) {
+  double most = 0;
+  for (const Lane& lane : lanes) most = std::max(most, std::fabs(lane.f));
+  return most;
+}
+
 // Floats within so many units in the last place; everything else exactly.
 inline void expect_same(const HostTensor& got, const HostTensor& wanted, double units, const Case& given,
                         double floor = 0) {
