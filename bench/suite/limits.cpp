@@ -23,6 +23,16 @@ double timed(Work work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+// Seconds of one of so many runs, which one goes before.
+template <class Work>
+double mean_of(int64_t runs, Work work) {
+  work();
+  return timed([&] {
+           for (int64_t k = 0; k < runs; ++k) work();
+         }) /
+         static_cast<double>(runs);
+}
+
 // How often one thread does `work(piece, times)` in a round. The least of a few trials counts: one that was
 // interrupted looks long enough and is not.
 template <class Work>
@@ -180,11 +190,7 @@ double LimitTrials::copies(int way, int64_t share, int64_t runs) const {
             reinterpret_cast<const char*>(from_.data() + piece * share), share, 1, way);
     });
   };
-  once();
-  return timed([&] {
-           for (int64_t k = 0; k < runs; ++k) once();
-         }) /
-         static_cast<double>(runs);
+  return mean_of(runs, once);
 }
 
 double LimitTrials::copy(int64_t bytes, int64_t runs) {
@@ -208,11 +214,7 @@ double LimitTrials::tiles(DType dtype, double flops, int64_t runs) const {
   const auto once = [&] {
     pool_->run(pool_->threads(), [&](int64_t, int) { tiles_(times, dtype == DType::i8 ? 1 : 0); });
   };
-  once();
-  return timed([&] {
-           for (int64_t k = 0; k < runs; ++k) once();
-         }) /
-         static_cast<double>(runs);
+  return mean_of(runs, once);
 }
 
 }  // namespace lumen::bench

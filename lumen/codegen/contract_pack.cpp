@@ -138,31 +138,21 @@ class PackPrinter {
                        writer_.text(), put, element_);
   }
 
-  // Whole groups: the elements of a lane are put together in a register, which compilers see how to do for many lanes.
-  std::string groups_loop() const {
-    std::string parts;
-    for (int64_t e = 0; e < packing_.group; ++e) {
-      parts += fmt::format(
-          "        {{\n        const int64_t i3 = k0 + k + {};\n{}        all |= (uint32_t)({}){} << {};\n        }}\n",
-          e, writer_.text(), packing_.type, element_, e * 32 / packing_.group);
-    }
+  // Whole groups, each put by `lanes` as one unit for each lane, at put[lane].
+  std::string units_loop(std::string_view lanes) const {
     return fmt::format(
         "  for (; k + {g} <= k1 - k0; k += {g}) {{\n"
-        "    uint32_t* const put = (uint32_t*)to + k / {g} * {P};\n"
-        "    LUMEN_ELEMENTS(l, count) {{\n"
-        "        const int64_t {i} = first + l;\n        uint32_t all = 0;\n{parts}"
-        "        put[l] = all;\n"
-        "    }}\n"
+        "    {U}* const put = ({U}*)to + k / {g} * {P};\n{lanes}"
         "    for (int64_t l = count; l < {P}; ++l) put[l] = 0;\n"
         "  }}\n",
-        fmt::arg("g", packing_.group), fmt::arg("P", packing_.lanes), fmt::arg("i", i_), fmt::arg("parts", parts));
+        fmt::arg("g", packing_.group), fmt::arg("U", packing_.group == 1 ? packing_.type : "uint32_t"),
+        fmt::arg("P", packing_.lanes), fmt::arg("lanes", lanes));
   }
 
-  // The elements of a lane, of one group, where the text of each is this.
-  std::string put_lane(const std::string& text, const std::string& element) const {
+  // The elements of a lane are put together in a register, which compilers see how to do for many lanes.
+  std::string put_unit(std::string_view lane, const std::string& text, const std::string& element) const {
     if (packing_.group == 1) {
-      return fmt::format("        const int64_t i3 = k0 + k, l = done + i5 - from;\n{}        put[l] = {};\n", text,
-                         element);
+      return fmt::format("        const int64_t i3 = k0 + k;\n{}        put[{}] = {};\n", text, lane, element);
     }
     std::string parts;
     for (int64_t e = 0; e < packing_.group; ++e) {
@@ -170,33 +160,29 @@ class PackPrinter {
           "        {{\n        const int64_t i3 = k0 + k + {};\n{}        all |= (uint32_t)({}){} << {};\n        }}\n",
           e, text, packing_.type, element, e * 32 / packing_.group);
     }
-    return "        uint32_t all = 0;\n" + parts + "        put[done + i5 - from] = all;\n";
+    return fmt::format("        uint32_t all = 0;\n{}        put[{}] = all;\n", parts, lane);
   }
 
-  // Runs of lanes, of whole groups: what lies inside a guarded view is read without asking.
+  std::string groups_loop() const {
+    return units_loop(fmt::format("    LUMEN_ELEMENTS(l, count) {{\n        const int64_t {} = first + l;\n{}    }}\n",
+                                  i_, put_unit("l", writer_.text(), element_)));
+  }
+
+  // Runs of lanes: what lies inside a guarded view is read without asking.
   std::string guarded_loop() const {
     std::string narrow;
     for (int64_t e = 0; e < packing_.group; ++e) {
       narrow += fmt::format("      {{\n      const int64_t i3 = k0 + k + {};\n{}      }}\n", e, *narrow_);
     }
-    return fmt::format(
-        "  for (; k + {g} <= k1 - k0; k += {g}) {{\n"
-        "    {U}* const put = ({U}*)to + k / {g} * {P};\n"
-        "    for (int64_t done = 0, run; done < count; done += run) {{\n"
-        "      const int64_t width = {width}, i4 = (first + done) / width, from = (first + done) % width;\n"
-        "      run = width - from < count - done ? width - from : count - done;\n"
+    const std::string body = fmt::format(
         "      int64_t lo = from, hi = from + run;\n{narrow}"
         "      lo = lumen_min_i64(lo, from + run), hi = lumen_max_i64(lumen_min_i64(hi, from + run), lo);\n"
         "      LUMEN_RANGE(i5, from, lo) {{\n{outside}      }}\n"
         "      LUMEN_RANGE(i5, lo, hi) {{\n{inside}      }}\n"
-        "      LUMEN_RANGE(i5, hi, from + run) {{\n{outside}      }}\n"
-        "    }}\n"
-        "    for (int64_t l = count; l < {P}; ++l) put[l] = 0;\n"
-        "  }}\n",
-        fmt::arg("g", packing_.group), fmt::arg("U", packing_.group == 1 ? packing_.type : "uint32_t"),
-        fmt::arg("P", packing_.lanes), fmt::arg("width", print_c(width()).text), fmt::arg("narrow", narrow),
-        fmt::arg("inside", put_lane(inside_text_, inside_element_)),
-        fmt::arg("outside", put_lane(split_text_, split_element_)));
+        "      LUMEN_RANGE(i5, hi, from + run) {{\n{outside}      }}\n",
+        fmt::arg("narrow", narrow), fmt::arg("inside", put_unit("done + i5 - from", inside_text_, inside_element_)),
+        fmt::arg("outside", put_unit("done + i5 - from", split_text_, split_element_)));
+    return units_loop(runs_loop(roles_, packing_.lane, "first", "count", body));
   }
 
   std::string exchanged_loop() const {

@@ -6,6 +6,7 @@
 
 #include "lumen/codegen/element.h"
 #include "lumen/hlir/view.h"
+#include "lumen/ir/expr_parts.h"
 #include "lumen/kernel/contract.h"
 
 namespace lumen {
@@ -106,17 +107,23 @@ std::vector<Expr> split_coordinates(const ContractRoles& roles, Role role, Expr 
   return at;
 }
 
-std::string loop_in_runs(const ContractRoles& roles, Role role, std::string_view first, std::string_view count,
-                         std::string_view body) {
+std::string runs_loop(const ContractRoles& roles, Role role, std::string_view first, std::string_view count,
+                      std::string_view body) {
   return fmt::format(
       "    for (int64_t done = 0, run; done < {count}; done += run) {{\n"
       "      const int64_t width = {width}, i4 = ({first} + done) / width, from = ({first} + done) % width;\n"
-      "      run = width - from < {count} - done ? width - from : {count} - done;\n"
-      "      LUMEN_ELEMENTS(at, run) {{\n"
-      "        const int64_t i5 = from + at, l = done + at;\n{body}"
-      "      }}\n    }}\n",
+      "      run = width - from < {count} - done ? width - from : {count} - done;\n{body}    }}\n",
       fmt::arg("count", count), fmt::arg("first", first), fmt::arg("body", body),
       fmt::arg("width", print_c(roles.widths[static_cast<size_t>(role)]).text));
+}
+
+std::string loop_in_runs(const ContractRoles& roles, Role role, std::string_view first, std::string_view count,
+                         std::string_view body) {
+  return runs_loop(
+      roles, role, first, count,
+      fmt::format(
+          "      LUMEN_ELEMENTS(at, run) {{\n        const int64_t i5 = from + at, l = done + at;\n{}      }}\n",
+          body));
 }
 
 Expected<ContractRoles> contract_roles(const Graph& body, bool swap) {
@@ -176,17 +183,8 @@ std::optional<PlainFactor> plain_factor(const ContractRoles& roles, const Graph&
 
 std::optional<Expr> step_of(const ContractRoles& roles, Expr index, Role role) {
   const Expr here = Expr::index(static_cast<int>(role), roles.extent(role));
-  if (here.is_constant()) return Expr(0);
-  // Two places apart, in a variable without bounds that could hide a division.
-  const Expr free = Expr::dim("step_of", 0, INT32_MAX);
-  const std::pair<Expr, Expr> at_free[] = {{here, free}};
-  const std::pair<Expr, Expr> after_free[] = {{here, free + 1}};
-  const Expr step = substitute(index, after_free) - substitute(index, at_free);
-  if (depends_on(step, free)) return std::nullopt;
-  for (const Expr& variable : variables(step)) {
-    if (variable.kind() == ExprKind::index) return std::nullopt;
-  }
-  return step;
+  const std::optional<Expr> step = step_along(index, here);
+  return step && has_index(*step) ? std::nullopt : step;
 }
 
 }  // namespace lumen

@@ -43,8 +43,11 @@ struct ContractRoles {
 std::vector<Expr> split_coordinates(const ContractRoles& roles, Role role);
 // The same with i5 in runs of `width`, which divides the extent of the role.
 std::vector<Expr> split_coordinates(const ContractRoles& roles, Role role, Expr width);
-// The loop over `count` places of a role from `first` on, in runs along its last dim: `body` is the statements for
-// place number `l`, over i4 and i5.
+// The loop over `count` places of a role from `first` on, in runs along its last dim: `body` is the statements for the
+// places from `done` on, `run` many, whose coordinates are i4 and, for i5, `from` and those behind it.
+std::string runs_loop(const ContractRoles& roles, Role role, std::string_view first, std::string_view count,
+                      std::string_view body);
+// The same where `body` is for place number `l`, over i4 and i5.
 std::string loop_in_runs(const ContractRoles& roles, Role role, std::string_view first, std::string_view count,
                          std::string_view body);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lumen/codegen/element.h"
+#include "lumen/ir/expr_parts.h"
 
 namespace lumen {
 
@@ -11,19 +12,13 @@ namespace {
 constexpr int64_t kLengths[] = {64, 32, 16};
 
 // A variable without bounds could hide no division.
-bool grows_evenly(Expr index, Expr variable) {
-  const Expr free = Expr::dim("grows_evenly", 0, INT32_MAX);
-  const std::pair<Expr, Expr> here[] = {{variable, free}}, next[] = {{variable, free + 1}};
-  return !depends_on(substitute(index, next) - substitute(index, here), free);
-}
-
 class Prober {
  public:
   Prober(const Graph& graph, NodeId factor) : graph_(graph), factor_(factor) {}
   bool is_even(std::span<const Expr> at, Expr variable) const {
     ElementWriter writer(graph_, 0);
     writer.value(factor_, at);
-    return std::ranges::all_of(writer.indices(), [&](Expr index) { return grows_evenly(index, variable); });
+    return std::ranges::all_of(writer.indices(), [&](Expr index) { return step_along(index, variable).has_value(); });
   }
   bool is_even(const SummedRuns& runs) const {
     const Expr variable = Expr::index(5, runs.length);

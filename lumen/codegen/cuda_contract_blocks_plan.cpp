@@ -6,6 +6,7 @@
 #include "lumen/hlir/cast.h"
 #include "lumen/hlir/indexing.h"
 #include "lumen/ir/expr_bounds.h"
+#include "lumen/ir/expr_parts.h"
 
 namespace lumen {
 
@@ -18,11 +19,8 @@ constexpr int64_t kMostUnit = 128;  // elements of a lane
 
 // By how much an expression grows with a variable, wherever it is.
 std::optional<int64_t> growth(Expr e, Expr variable) {
-  if (variable.is_constant()) return 0;
-  const Expr free = Expr::dim("free", 0, INT32_MAX);
-  const std::pair<Expr, Expr> here[] = {{variable, free}}, next[] = {{variable, free + 1}};
-  const Expr step = substitute(e, next) - substitute(e, here);
-  return step.constant();
+  const std::optional<Expr> step = step_along(e, variable);
+  return step ? step->constant() : std::nullopt;
 }
 
 // Byte coordinates of everything that is read, as they grow: the same for all of it.
@@ -205,9 +203,9 @@ std::optional<BlocksPlan> blocks_plan(const ContractRoles& roles, const FactorIn
 }
 
 std::optional<WordRead> word_read(const ElementWriter::Read& read, int64_t length, int64_t piece) {
-  const Expr along = Expr::index(5, length), free = Expr::dim("free", 0, INT32_MAX);
+  const Expr along = Expr::index(5, length);
   if (growth(read.flat, along) != 1) return std::nullopt;
-  const std::pair<Expr, Expr> pieces[] = {{along, free * piece}};
+  const std::pair<Expr, Expr> pieces[] = {{along, Expr::dim("piece", 0, INT32_MAX) * piece}};
   const Expr begin = substitute(read.flat, pieces);
   for (const int64_t align : {16, 8, 4, 2}) {
     const Expr skipped = begin % align;

@@ -10,6 +10,7 @@
 #include "lumen/codegen/cuda_contract_warps.h"
 #include "lumen/codegen/element.h"
 #include "lumen/ir/expr_bounds.h"
+#include "lumen/ir/expr_parts.h"
 
 namespace lumen {
 
@@ -206,19 +207,17 @@ class DotPrinter {
     int64_t align;
   };
   static std::vector<WideRead> wide_reads(const Graph& graph, NodeId factor, std::span<const Expr> at, int64_t length) {
-    const Expr along = Expr::index(5, length), free = Expr::dim("free", 0, INT32_MAX);
-    const std::pair<Expr, Expr> here[] = {{along, free}}, next[] = {{along, free + 1}},
-                                pieces[] = {{along, free * kPiece}};
+    const Expr along = Expr::index(5, length);
+    const std::pair<Expr, Expr> pieces[] = {{along, Expr::dim("piece", 0, INT32_MAX) * kPiece}};
     ElementWriter probe(graph, 0);
     probe.open_loop("", along, false);
     probe.value(factor, at);
     std::vector<WideRead> found;
     for (const ElementWriter::Read& read : probe.byte_reads()) {
-      const bool neighbours = substitute(read.flat, next) - substitute(read.flat, here) == Expr(1);
       const auto same = [&](const WideRead& each) {
         return each.read.input == read.input && each.read.flat.node() == read.flat.node();
       };
-      if (!neighbours || std::ranges::any_of(found, same)) continue;
+      if (step_along(read.flat, along) != Expr(1) || std::ranges::any_of(found, same)) continue;
       int64_t align = 4;
       while (align > 1 && !(substitute(read.flat, pieces) % align == Expr(0))) align /= 2;
       if (align > 1) found.push_back({read, align});

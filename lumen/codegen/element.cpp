@@ -13,6 +13,7 @@
 #include "lumen/hlir/indexing.h"
 #include "lumen/hlir/leaves.h"
 #include "lumen/hlir/view.h"
+#include "lumen/ir/expr_parts.h"
 
 namespace lumen {
 
@@ -89,12 +90,8 @@ std::string ElementWriter::take(std::string_view type, const std::string& array,
 
 bool ElementWriter::lies_in_groups(Expr flat, Expr variable, int64_t width) {
   if (variable.is_constant()) return width == 1;
-  const Expr free = Expr::dim("free", 0, INT32_MAX);
-  const auto at = [&](Expr place) {
-    const std::pair<Expr, Expr> here[] = {{variable, place}};
-    return substitute(flat, here);
-  };
-  return at(free + 1) - at(free) == Expr(1) && at(free * width) % width == Expr(0);
+  const std::pair<Expr, Expr> groups[] = {{variable, Expr::dim("group", 0, INT32_MAX) * width}};
+  return step_along(flat, variable) == Expr(1) && substitute(flat, groups) % width == Expr(0);
 }
 
 Expr ElementWriter::first_of_group(Expr flat, Expr variable) {

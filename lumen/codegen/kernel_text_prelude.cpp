@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "lumen/codegen/cuda_text.h"
+#include "lumen/codegen/element_ops.h"
 #include "lumen/codegen/kernel_text.h"
 
 namespace lumen {
@@ -382,7 +383,7 @@ std::string rounding() {
   std::string text;
   for (const DTypeInfo& about : all_dtypes()) {
     const DType dtype = about.dtype;
-    if (!is_float(dtype) || dtype == DType::f32 || dtype == DType::f64) continue;
+    if (!rounds(dtype)) continue;
     const char* form = is_packed(dtype)
                            ? "LUMEN_FN float lumen_round_{0}(float x) {{ uint8_t b[4] = {{0}}; {2}(b, 0, x); "
                              "return {1}(b, 0); }}\n"

@@ -24,21 +24,6 @@ bool has_family(const Graph& body, OpFamily family) {
   return std::any_of(order.begin(), order.end(), [&](NodeId id) { return body[id].op->family == family; });
 }
 
-// Kinds that run in one way only; the first whose family a body has is its kind.
-struct Kind {
-  const char* name;
-  OpFamily family;
-  Expected<KernelText> (*print)(const Graph& body, const std::string& name);
-};
-constexpr Kind kKinds[] = {
-    {"scan", OpFamily::scan, print_scan},
-    {"sort", OpFamily::sort, print_sort},
-    {"scatter", OpFamily::scatter,
-     [](const Graph& body, const std::string& name) { return print_scatter(body, name); }},
-    {"fold", OpFamily::reduce, [](const Graph& body, const std::string& name) { return print_fold(body, name); }},
-};
-constexpr Kind kMap{"map", OpFamily::leaf, print_map};
-
 // On a CPU, results that no cache holds are stored past the caches.
 Expected<KernelText> streamed(Expected<KernelText> kernel) {
   if (!kernel.ok()) return kernel;
@@ -46,15 +31,45 @@ Expected<KernelText> streamed(Expected<KernelText> kernel) {
                  "#undef LUMEN_STORES\n#define LUMEN_STORES plain\n";
   return kernel;
 }
-constexpr Kind kStreamKinds[] = {
-    {"stream-map", OpFamily::leaf,
-     [](const Graph& body, const std::string& name) { return streamed(print_map(body, name)); }},
-    {"stream-fold", OpFamily::reduce,
-     [](const Graph& body, const std::string& name) {
-       return streamed(print_fold(body, name, {.stack_first = true}));
-     }},
+
+// Ways to run bodies without a Contract. The first plain one whose family a body has says the body's kind; the others
+// of that family compete with it.
+enum class Needs : uint8_t { nothing, large_results, blocks };
+struct Way {
+  std::string_view name, kind;
+  OpFamily family;
+  Needs needs;
+  Expected<KernelText> (*print)(const Graph& body, const std::string& name, const Target& target);
 };
-std::string_view kind_of(const Kind& streaming) { return std::string_view(streaming.name).substr(7); }
+template <auto print>
+Expected<KernelText> anywhere(const Graph& body, const std::string& name, const Target& /*target*/) {
+  return print(body, name);
+}
+constexpr Way kWays[] = {
+    {"scan", "scan", OpFamily::scan, Needs::nothing, anywhere<print_scan>},
+    {"sort", "sort", OpFamily::sort, Needs::nothing, anywhere<print_sort>},
+    {"gpu-sort", "sort", OpFamily::sort, Needs::blocks, print_cuda_sort},
+    {"scatter", "scatter", OpFamily::scatter, Needs::nothing,
+     anywhere<[](const Graph& body, const std::string& name) { return print_scatter(body, name); }>},
+    {"gpu-scatter", "scatter", OpFamily::scatter, Needs::blocks, anywhere<print_cuda_scatter>},
+    {"fold", "fold", OpFamily::reduce, Needs::nothing,
+     anywhere<[](const Graph& body, const std::string& name) { return print_fold(body, name); }>},
+    {"gpu-fold", "fold", OpFamily::reduce, Needs::blocks, print_cuda_fold},
+    {"stream-fold", "fold", OpFamily::reduce, Needs::large_results,
+     anywhere<[](const Graph& body, const std::string& name) {
+       return streamed(print_fold(body, name, {.stack_first = true}));
+     }>},
+    {"map", "map", OpFamily::leaf, Needs::nothing, anywhere<print_map>},
+    {"stream-map", "map", OpFamily::leaf, Needs::large_results,
+     anywhere<[](const Graph& body, const std::string& name) { return streamed(print_map(body, name)); }>},
+};
+
+std::string_view kind_of(const Graph& body) {
+  for (const Way& way : kWays) {
+    if (way.family == OpFamily::leaf || has_family(body, way.family)) return way.kind;
+  }
+  return "map";
+}
 
 // Whether streaming may pay, and whether it is the more promising way.
 struct Streaming {
@@ -74,25 +89,28 @@ Streaming streaming(const Graph& body, const Target& target) {
   return {most >= kSome, known >= kMany};
 }
 
-// On a GPU, what blocks do in another way; a body that they do not take is of the kind above.
-struct CudaKind {
-  std::string_view name;
-  OpFamily family;
-  std::string_view kind;
-  Expected<KernelText> (*print)(const Graph& body, const std::string& name, const Target& target);
-};
-constexpr CudaKind kCudaKinds[] = {
-    {"gpu-fold", OpFamily::reduce, "fold", print_cuda_fold},
-    {"gpu-sort", OpFamily::sort, "sort", print_cuda_sort},
-    {"gpu-scatter", OpFamily::scatter, "scatter",
-     [](const Graph& body, const std::string& name, const Target&) { return print_cuda_scatter(body, name); }},
-};
-
 // A library's ways stand behind the most promising one of our own: only so many are measured.
 void add_library(const Graph& body, const Target& target, std::vector<std::string>& schedules) {
   std::vector<std::string> all;
   for (const LibrarySchedule& schedule : library_schedules(body, target)) all.push_back(schedule.str());
   schedules.insert(schedules.begin() + (schedules.empty() ? 0 : 1), all.begin(), all.end());
+}
+
+// Of bodies without a Contract, the most promising first.
+std::vector<std::string> schedules_of(const Graph& body, std::string_view kind, const Target& target) {
+  std::vector<std::string> schedules;
+  const Streaming stream = streaming(body, target);
+  for (const Way& way : kWays) {
+    if (way.kind != kind) continue;
+    // A body that blocks do not take is run as on a CPU; sums are anyway, another step is not always worth it.
+    const bool replaces = way.needs == Needs::blocks && way.family != OpFamily::reduce;
+    if (way.needs == Needs::blocks && (!target.cuda || !way.print(body, "k", target).ok())) continue;
+    if (way.needs == Needs::large_results && !stream.possible) continue;
+    if (replaces) schedules.clear();
+    const bool first = way.needs == Needs::blocks || (way.needs == Needs::large_results && stream.promising);
+    schedules.insert(first ? schedules.begin() : schedules.end(), std::string(way.name));
+  }
+  return schedules;
 }
 
 // Of bodies with a Contract, on a GPU.
@@ -127,21 +145,7 @@ Expected<std::vector<std::string>> kernel_schedules(const Graph& body, const Tar
     add_library(body, target, schedules);
     if (schedules.empty()) schedules.push_back(ContractSchedule().str());
   } else {
-    const Kind* kind = &kMap;
-    for (const Kind& each : kKinds) {
-      if (kind == &kMap && has_family(body, each.family)) kind = &each;
-    }
-    for (const CudaKind& each : kCudaKinds) {
-      if (!target.cuda || each.family != kind->family || !each.print(body, "k", target).ok()) continue;
-      schedules.emplace_back(each.name);
-    }
-    // Another step is not always worth it.
-    if (schedules.empty() || kind->family == OpFamily::reduce) schedules.emplace_back(kind->name);
-    const Streaming stream = streaming(body, target);
-    for (const Kind& each : kStreamKinds) {
-      if (!stream.possible || each.family != kind->family) continue;
-      schedules.insert(stream.promising ? schedules.begin() : schedules.end(), each.name);
-    }
+    schedules = schedules_of(body, kind_of(body), target);
   }
   LUMEN_TRY(print_kernel(body, "k", schedules[0], target));
   return schedules;
@@ -153,29 +157,16 @@ std::span<const std::string_view> kernel_kinds() {
 }
 
 std::string_view kernel_kind(const std::string& schedule) {
-  for (const std::string_view kind : kernel_kinds()) {
-    if (schedule == kind) return kind;
-  }
-  for (const CudaKind& each : kCudaKinds) {
-    if (schedule == each.name) return each.kind;
-  }
-  for (const Kind& each : kStreamKinds) {
-    if (schedule == each.name) return kind_of(each);
+  for (const Way& way : kWays) {
+    if (schedule == way.name) return way.kind;
   }
   return is_attention_schedule(schedule) || is_cuda_attention_schedule(schedule) ? "attention" : "contract";
 }
 
 Expected<KernelText> print_kernel(const Graph& body, const std::string& name, const std::string& schedule,
                                   const Target& target) {
-  if (schedule == kMap.name) return kMap.print(body, name);
-  for (const Kind& kind : kKinds) {
-    if (schedule == kind.name) return kind.print(body, name);
-  }
-  for (const Kind& kind : kStreamKinds) {
-    if (schedule == kind.name) return kind.print(body, name);
-  }
-  for (const CudaKind& kind : kCudaKinds) {
-    if (schedule == kind.name) return kind.print(body, name, target);
+  for (const Way& way : kWays) {
+    if (schedule == way.name) return way.print(body, name, target);
   }
   if (is_library_schedule(schedule)) {
     return print_library(body, name, LUMEN_TRY(LibrarySchedule::parse(schedule)), target);

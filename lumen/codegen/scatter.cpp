@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "lumen/codegen/element.h"
+#include "lumen/codegen/element_ops.h"
 #include "lumen/codegen/scalar.h"
 #include "lumen/codegen/single_op.h"
 #include "lumen/hlir/indexing.h"
@@ -30,7 +31,7 @@ class ScatterPrinter {
     indices_ = writer_.rename(body[node.operands[1]].type.shape);
     packed_ = is_packed(dtype_);
     const bool sums = mode_ == hlir::ScatterMode::add || mode_ == hlir::ScatterMode::mul;
-    carries_ = sums && is_float(dtype_) && dtype_ != DType::f32 && dtype_ != DType::f64;
+    carries_ = sums && rounds(dtype_);
     lay_out();
   }
 

@@ -51,6 +51,15 @@ std::vector<std::pair<Expr, Expr>> divisions(Expr e) {
   return found;
 }
 
+std::optional<Expr> step_along(Expr e, Expr variable) {
+  if (variable.is_constant()) return Expr(0);
+  // Two places apart, in a variable without bounds that could hide a division.
+  const Expr free = Expr::dim("step_along", 0, INT32_MAX);
+  const std::pair<Expr, Expr> here[] = {{variable, free}}, next[] = {{variable, free + 1}};
+  const Expr step = substitute(e, next) - substitute(e, here);
+  return depends_on(step, free) ? std::nullopt : std::optional(step);
+}
+
 std::optional<Linear> linear_in_indices(Expr e) {
   Linear out{{}, e.node()->constant};
   for (const Term& t : e.node()->terms) {

@@ -21,6 +21,9 @@ struct Linear {
 };
 std::optional<Linear> linear_in_indices(Expr e);
 
+// By how much e grows when the variable does by one, where that is the same for all its values; 0 for a constant.
+std::optional<Expr> step_along(Expr e, Expr variable);
+
 bool has_index(Expr e);
 // The divisions left in e, each once: (numerator, denominator). Extents of coordinates do not count.
 std::vector<std::pair<Expr, Expr>> divisions(Expr e);

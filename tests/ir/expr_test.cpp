@@ -128,6 +128,11 @@ TEST(Expr, parts) {
   EXPECT_EQ(linear->terms[0].second.str(), "seq + 4");
   EXPECT_EQ(linear->rest.str(), "seq");
   EXPECT_FALSE(linear_in_indices(i * i));
+  EXPECT_EQ(step_along(i * kSeq + 4 * i + kSeq, i)->str(), "seq + 4");
+  EXPECT_EQ(step_along(kSeq, i), Expr(0));
+  EXPECT_FALSE(step_along(i * i, i));
+  EXPECT_FALSE(step_along(floor_div(i, 4), i));
+  EXPECT_EQ(step_along(floor_div(4 * i + 3, 4), i), Expr(1));
   EXPECT_FALSE(linear_in_indices(i / 3));
   EXPECT_EQ(divisions(i / 3 + 1).size(), 1u);
   EXPECT_TRUE(divisions(i * 3 + 1).empty());

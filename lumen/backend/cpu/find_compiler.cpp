@@ -1,7 +1,6 @@
 // Which compiler, and which flags it takes.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include "lumen/backend/cpu/compiler.h"
 #include "lumen/backend/cpu/process.h"
@@ -11,18 +10,6 @@
 
 namespace lumen::cpu {
 namespace {
-
-// The file that a name means; empty for none. A name with a slash is a path.
-std::string program_file(const std::string& name, std::string_view path) {
-  if (name.find('/') != std::string::npos) return access(name.c_str(), X_OK) == 0 ? name : "";
-  while (!path.empty()) {
-    const size_t colon = path.find(':');
-    const std::string file = std::string(path.substr(0, colon)) + "/" + name;
-    if (access(file.c_str(), X_OK) == 0) return file;
-    path = colon == std::string_view::npos ? std::string_view() : path.substr(colon + 1);
-  }
-  return {};
-}
 
 // What `program --version` prints first.
 Expected<std::string> ask_version(const std::string& program, std::chrono::milliseconds limit, const WorkDir& work) {
@@ -130,7 +117,7 @@ Expected<Compiler> Compiler::find(const CompilerSearch& search, const CpuFeature
                         : fmt::format("[cpu] no C compiler found: LUMEN_CC is \"{}\"", search.cc));
   for (const std::string& name : names) {
     Compiler found;
-    found.path_ = program_file(name, search.path);
+    found.path_ = find_program(name, search.path);
     if (found.path_.empty()) {
       nothing.notes.push_back(fmt::format("{}: no such program", name));
       continue;

@@ -4,15 +4,14 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <string_view>
 #include <thread>
 
 namespace lumen::cpu {
@@ -37,26 +36,13 @@ std::vector<std::string> child_environment() {
   return entries;
 }
 
-// 0, or the errno of the start. No signal is blocked or ignored in the child, whatever the caller does with them.
-int spawn(const Command& command, pid_t& pid) {
-  std::vector<std::string> arguments = command.argv, environment = child_environment();
+int start(const Command& command, pid_t& pid) {
   posix_spawn_file_actions_t files;
-  posix_spawnattr_t attributes;
-  sigset_t none, all;
-  sigemptyset(&none);
-  sigfillset(&all);
   posix_spawn_file_actions_init(&files);
-  posix_spawnattr_init(&attributes);
   posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&files, 1, command.log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   posix_spawn_file_actions_adddup2(&files, 1, 2);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &all);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  const int status = posix_spawn(&pid, command.argv[0].c_str(), &files, &attributes, pointers(arguments).data(),
-                                 pointers(environment).data());
-  posix_spawnattr_destroy(&attributes);
+  const int status = spawn(command.argv, files, pid);
   posix_spawn_file_actions_destroy(&files);
   return status;
 }
@@ -102,16 +88,19 @@ bool reap(const Running& child, Outcome& outcome) {
     outcome = {Outcome::End::not_started, errno};
   } else if (child.killed_by_us) {
     outcome = {Outcome::End::timed_out, SIGKILL};
-  } else if (WIFSIGNALED(status)) {
-    outcome = {Outcome::End::killed, WTERMSIG(status)};
   } else {
-    outcome = {Outcome::End::exited, WEXITSTATUS(status)};
+    outcome = Outcome::of(status);
   }
   if (child.handle >= 0) close(child.handle);
   return true;
 }
 
 }  // namespace
+
+Outcome Outcome::of(int status) {
+  if (WIFSIGNALED(status)) return {End::killed, WTERMSIG(status)};
+  return {End::exited, WEXITSTATUS(status)};
+}
 
 std::string Outcome::str(std::chrono::milliseconds limit) const {
   switch (end) {
@@ -127,6 +116,38 @@ std::string Outcome::str(std::chrono::milliseconds limit) const {
   return fmt::format("could not be run: {}", strerror(code));
 }
 
+std::string find_program(const std::string& name, std::string_view path) {
+  const auto runs = [](const std::string& file) {
+    struct stat about {};
+    return stat(file.c_str(), &about) == 0 && S_ISREG(about.st_mode) && access(file.c_str(), X_OK) == 0;
+  };
+  if (name.find('/') != std::string::npos) return runs(name) ? name : "";
+  while (!path.empty()) {
+    const size_t colon = path.find(':');
+    const std::string file = std::string(path.substr(0, colon)) + "/" + name;
+    if (runs(file)) return file;
+    path = colon == std::string_view::npos ? std::string_view() : path.substr(colon + 1);
+  }
+  return {};
+}
+
+int spawn(std::vector<std::string> argv, const posix_spawn_file_actions_t& files, pid_t& pid) {
+  std::vector<std::string> environment = child_environment();
+  posix_spawnattr_t attributes;
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  const int status =
+      posix_spawnp(&pid, argv[0].c_str(), &files, &attributes, pointers(argv).data(), pointers(environment).data());
+  posix_spawnattr_destroy(&attributes);
+  return status;
+}
+
 std::vector<Outcome> run_commands(std::span<const Command> commands, int jobs, std::chrono::milliseconds limit) {
   std::vector<Outcome> outcomes(commands.size());
   std::vector<Running> running;
@@ -134,7 +155,7 @@ std::vector<Outcome> run_commands(std::span<const Command> commands, int jobs, s
   while (next < commands.size() || !running.empty()) {
     while (next < commands.size() && running.size() < static_cast<size_t>(std::max(1, jobs))) {
       Running child{0, -1, next, Clock::now() + limit, false};
-      outcomes[next].code = spawn(commands[next], child.pid);
+      outcomes[next].code = start(commands[next], child.pid);
       if (outcomes[next].code == 0) {
         child.handle = open_handle(child.pid);
         running.push_back(child);

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -11,9 +10,9 @@
 
 #include <cerrno>
 #include <filesystem>
-#include <sstream>
 #include <utility>
 
+#include "lumen/backend/cpu/process.h"
 #include "lumen/base/flags.h"
 
 namespace lumen::cuda {
@@ -28,44 +27,23 @@ constexpr timespec kBetweenLooks{0, 2'000'000};
 constexpr int kLooksBefore = 50, kLooksAfter = 5000;  // at a worker that ends, before and after it is killed
 
 // Empty when there is none.
-std::string find_program() {
+std::string worker_program() {
   if (!flags().worker.empty()) return flags().worker == "none" ? "" : flags().worker;
   std::error_code none;
   const fs::path own = fs::read_symlink("/proc/self/exe", none);
   if (own.filename() == kProgram) return own.string();
-  std::vector<fs::path> folders = {own.parent_path()};
-  std::istringstream path(flags().path);
-  for (std::string folder; std::getline(path, folder, ':');) folders.emplace_back(folder);
-  for (const fs::path& folder : folders) {
-    const fs::path file = folder / kProgram;
-    if (!folder.empty() && fs::is_regular_file(file, none) && access(file.c_str(), X_OK) == 0) return file.string();
-  }
-  return "";
+  return cpu::find_program(kProgram, own.parent_path().string() + ":" + flags().path);
 }
 
-// 0, or the errno of the start. A process group of its own: what is typed at a terminal ends this process, not first
-// the worker, which would look like a kernel's doing.
-int spawn(const std::vector<std::string>& command, int socket, pid_t& pid) {
-  std::vector<std::string> words = command;
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
+// What is typed at a terminal ends this process, not first the worker, which would look like a kernel's doing: it has a
+// process group of its own.
+int start_worker(const std::vector<std::string>& command, int socket, pid_t& pid) {
   posix_spawn_file_actions_t files;
-  posix_spawnattr_t attributes;
-  sigset_t none, all;
-  sigemptyset(&none);
-  sigfillset(&all);
   posix_spawn_file_actions_init(&files);
-  posix_spawnattr_init(&attributes);
   posix_spawn_file_actions_adddup2(&files, socket, kWorkerSocket);
   posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &all);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  const int status = posix_spawnp(&pid, arguments[0], &files, &attributes, arguments.data(), environ);
-  posix_spawnattr_destroy(&attributes);
+  const int status = cpu::spawn(command, files, pid);
   posix_spawn_file_actions_destroy(&files);
   return status;
 }
@@ -84,7 +62,7 @@ pid_t wait_for(pid_t pid, int looks, int& status) {
 
 WorkerOptions WorkerOptions::usual() {
   WorkerOptions options;
-  if (const std::string program = find_program(); !program.empty()) options.command = {program, "device-worker"};
+  if (const std::string program = worker_program(); !program.empty()) options.command = {program, "device-worker"};
   return options;
 }
 
@@ -95,7 +73,7 @@ Expected<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const std::vector<
   }
   setsockopt(ends[0], SOL_SOCKET, SO_SNDTIMEO, &kSendingLimit, sizeof kSendingLimit);
   pid_t pid = 0;
-  const int status = spawn(command, ends[1], pid);
+  const int status = start_worker(command, ends[1], pid);
   close(ends[1]);
   if (status == 0) return std::unique_ptr<WorkerProcess>(new WorkerProcess(pid, ends[0]));
   close(ends[0]);
@@ -115,10 +93,7 @@ std::string WorkerProcess::end() {
   }
   if (answer == 0) return "was killed and has not ended";  // a driver may take its time
   if (answer < 0) return "has ended";                      // somebody else took the status
-  if (WIFSIGNALED(status)) {
-    return fmt::format("was killed by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
-  }
-  return fmt::format("exited with status {}", WEXITSTATUS(status));
+  return cpu::Outcome::of(status).str();
 }
 
 }  // namespace lumen::cuda
