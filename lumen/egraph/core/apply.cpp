@@ -121,7 +121,7 @@ void Applier::gather(MatchLists matches, size_t begin, size_t end) {
 
 // By all threads. What one step leaves to do for a range of the block and what the next one needs of it is one stage.
 bool Applier::run_together(MatchLists matches, size_t count) {
-  const Division division(*state_.workers, count);
+  const Division division(state_, count);
   bool gathered = false;
   std::unique_ptr<MakeMany> made;  // to be finished
   const auto stage = [&](const auto& work) {
@@ -144,7 +144,10 @@ bool Applier::run_together(MatchLists matches, size_t count) {
       second = !second;
       Value* keys = keys_.data() + (second ? widest_ * stride_ : 0);
       Value* classes = classes_.data() + (second ? stride_ : 0);
-      stage([&](size_t, size_t begin, size_t end) { make_keys(step, begin, end, keys, classes); });
+      stage([&](size_t range, size_t begin, size_t end) {
+        make_keys(step, begin, end, keys, classes);
+        division.list(range, hashes_.data());
+      });
       const MakeMany::Given given{keys, hashes_.data(), step.joins != kNone ? classes : nullptr};
       made = std::make_unique<MakeMany>(state_, step.target, division, given, lane(step.result));
       count_made(step, made->made());

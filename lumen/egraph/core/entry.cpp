@@ -6,26 +6,77 @@ namespace lumen::egraph {
 
 namespace {
 
-// Ranges for each part: a thread that is done with its own helps another.
-constexpr size_t kRanges = 4;
+// Parts for each thread, and ranges for each part: a thread that is done with its own helps another.
+constexpr size_t kParts = 2, kRanges = 2;
 
 // std::popcount is a call into a library where the instruction is not assumed.
-uint32_t count_bits(uint64_t bits) {
+inline uint32_t count_bits(uint64_t bits) {
   bits -= bits >> 1 & 0x5555555555555555u;
   bits = (bits & 0x3333333333333333u) + (bits >> 2 & 0x3333333333333333u);
   bits = (bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0fu;
   return static_cast<uint32_t>(bits * 0x0101010101010101u >> 56);
 }
 
+// How many of the numbered come before key i.
+struct Ranks {
+  const uint64_t* bits;
+  const Row* before;  // by word of them
+};
+
+template <class Count>
+[[gnu::always_inline]] inline Row rank(const Ranks& ranks, uint32_t i, const Count& count) {
+  return ranks.before[i / 64] + static_cast<Row>(count(ranks.bits[i / 64] & ((uint64_t{1} << (i % 64)) - 1)));
+}
+
+struct Settling {
+  Table& table;
+  const GrowArray<EntryPart::Fresh>& fresh;
+  Ranks ranks;
+  Row base;
+  std::span<const Row> moved;
+  Row clean;
+};
+
+template <class Count>
+[[gnu::always_inline]] inline void settle_with(const Settling& s, const Count& count) {
+  for (size_t k = 0; k < s.fresh.size(); ++k) {
+    const auto [slot, key] = s.fresh[k];
+    const bool stays = !s.moved.empty() && s.moved[key] >= s.clean;
+    s.table.settle(slot, stays ? s.moved[key] : s.base + rank(s.ranks, key, count));
+  }
+}
+
+#if defined(__x86_64__)
+[[gnu::target("popcnt")]] void settle_counting(const Settling& settling) {
+  settle_with(
+      settling, [](uint64_t bits) __attribute__((target("popcnt"))) { return __builtin_popcountll(bits); });
+}
+#endif
+
 }  // namespace
 
-// As many parts as threads; twice a power of two where threads are none, so that they end at about the same time.
-Division::Division(const Workers& workers, size_t keys)
+Division::Division(EGraph::State& state, size_t keys)
     : count(keys),
-      parts(std::min<size_t>(Table::kParts, std::has_single_bit(workers.threads())
-                                                ? workers.threads()
-                                                : 2 * std::bit_ceil(workers.threads()))),
-      ranges(parts * kRanges) {}
+      parts(std::min<size_t>(Table::kParts, kParts * std::bit_ceil(state.workers->threads()))),
+      ranges(parts * kRanges) {
+  if (state.scratch_parts.size() < parts) state.scratch_parts.resize(parts);
+  lists = std::span(state.scratch_parts).first(parts);
+  for (EntryPart& part : lists) {
+    part.keys.resize(count);
+    part.counts.resize(ranges);
+    part.starts.resize(ranges);
+  }
+}
+
+void Division::list(size_t range, const uint32_t* hashes) const {
+  std::array<uint32_t*, Table::kParts> next{};
+  for (size_t p = 0; p < parts; ++p) next[p] = lists[p].keys.data() + begin(range);
+  const size_t end = begin(range + 1);
+  for (size_t i = begin(range); i < end; ++i) *next[Table::part(hashes[i], parts)]++ = static_cast<uint32_t>(i);
+  for (size_t p = 0; p < parts; ++p) {
+    lists[p].counts[range] = static_cast<uint32_t>(next[p] - lists[p].keys.data() - begin(range));
+  }
+}
 
 Entry::Entry(EGraph::State& state, TableId id, const Division& divided, const Value* all_keys,
              const uint32_t* all_hashes)
@@ -35,27 +86,7 @@ Entry::Entry(EGraph::State& state, TableId id, const Division& divided, const Va
       keys(all_keys),
       hashes(all_hashes),
       base_(state.tables[id].rows()) {
-  if (state.scratch_parts.size() < division.parts) state.scratch_parts.resize(division.parts);
-  parts_ = std::span(state.scratch_parts).first(division.parts);
   table.reserve(division.count, &workers);
-}
-
-// The keys of a part, and where those of each range start; returns how many there are.
-size_t Entry::list_keys(size_t p) {
-  EntryPart& part = parts_[p];
-  part.keys.resize(division.count);
-  part.starts.resize(division.ranges);
-  uint32_t* mine = part.keys.data();
-  size_t count = 0;
-  for (size_t range = 0; range < division.ranges; ++range) {
-    part.starts[range] = static_cast<uint32_t>(count);
-    const size_t end = division.begin(range + 1);
-    for (size_t i = division.begin(range); i < end; ++i) {
-      mine[count] = static_cast<uint32_t>(i);
-      count += static_cast<size_t>(Table::part(hashes[i], parts_.size()) == p);  // no branch: it is a coin toss
-    }
-  }
-  return count;
 }
 
 void Entry::number() {
@@ -63,7 +94,7 @@ void Entry::number() {
   bits_.assign(words, 0);
   ranks_.resize(words);
   for (size_t w = 0; w < words; ++w) {
-    for (const EntryPart& part : parts_) bits_[w] |= part.numbered[w];
+    for (const EntryPart& part : division.lists) bits_[w] |= part.numbered[w];
     ranks_[w] = static_cast<Row>(numbered_);
     numbered_ += count_bits(bits_[w]);
   }
@@ -71,13 +102,21 @@ void Entry::number() {
 
 Row Entry::number_of(size_t i) const {
   if (i == division.count) return static_cast<Row>(numbered_);
-  const uint64_t before = bits_[i / 64] & ((uint64_t{1} << (i % 64)) - 1);
-  return ranks_[i / 64] + count_bits(before);
+  return rank({bits_.data(), ranks_.data()}, static_cast<uint32_t>(i), count_bits);
+}
+
+void Entry::settle(size_t part, std::span<const Row> moved, Row clean) {
+  const Settling settling{table, division.lists[part].fresh, {bits_.data(), ranks_.data()}, base_, moved, clean};
+#if defined(__x86_64__)
+  static const bool counts = __builtin_cpu_supports("popcnt") != 0;
+  if (counts) return settle_counting(settling);
+#endif
+  settle_with(settling, count_bits);
 }
 
 Value* Entry::extend() {
   size_t used = 0;
-  for (const EntryPart& part : parts_) used += part.used;
+  for (const EntryPart& part : division.lists) used += part.used;
   return table.extend(numbered_, used);
 }
 

@@ -1,7 +1,7 @@
 // Entering many keys into a table by several threads. Keys of a block fall into ranges by their position and into parts
 // by their hash, some of both for each thread. It goes in stages, and all threads end one before the next begins:
 //
-//   keys     range by range, by the caller
+//   keys     range by range, by the caller, who lists them by part (Division::list)
 //   enter    part by part: a thread enters the keys that fall into its part of the table's slots
 //   finish   range by range: new rows are numbered in the order of keys and written (many_rows.h)
 //
@@ -21,12 +21,16 @@ namespace lumen::egraph {
 
 // How a block of `count` keys is divided.
 struct Division {
-  Division(const Workers& workers, size_t keys);
+  Division(EGraph::State& state, size_t keys);
 
   size_t count;
-  size_t parts;   // a power of two
-  size_t ranges;  // a multiple of the parts
+  size_t parts;                // a power of two
+  size_t ranges;               // a multiple of the parts
+  std::span<EntryPart> lists;  // by part
   size_t begin(size_t range) const { return range * count / ranges; }
+
+  // Which part each key of a range is in, when its hashes are there.
+  void list(size_t range, const uint32_t* hashes) const;
 
   // A stage: calls in_range(range) for all ranges and in_part(part) for all parts.
   template <class InRange, class InPart>
@@ -43,7 +47,8 @@ struct Division {
 class Entry {
  public:
   using Found = EntryPart::Found;
-  // The arguments of key i are at keys[i * params]; all of them and their hashes are there when enter() is called.
+  // The arguments of key i are at keys[i * params]; all of them and their hashes are there when enter() is called, and
+  // the division has listed them.
   Entry(EGraph::State& state, TableId table, const Division& division, const Value* keys, const uint32_t* hashes);
 
   // Enters the keys i for which wanted(i). numbered(i) says whether one in a fresh place gets a new row at the end of
@@ -51,7 +56,7 @@ class Entry {
   template <class Begin, class Wanted, class Numbered>
   void enter(const Begin& begin, const Wanted& wanted, const Numbered& numbered) {
     with_count(table.params, [&](auto params) {
-      workers.run(parts_.size(), [&](size_t p) {
+      workers.run(division.parts, [&](size_t p) {
         begin(p);
         enter_part(p, wanted, numbered, params);
       });
@@ -62,18 +67,17 @@ class Entry {
   template <class Each>
   void for_range(size_t range, const Each& each) const {
     std::array<const Found*, Table::kParts> next{};
-    for (size_t p = 0; p < parts_.size(); ++p) next[p] = parts_[p].found.data() + parts_[p].starts[range];
+    for (size_t p = 0; p < division.parts; ++p) {
+      next[p] = division.lists[p].found.data() + division.lists[p].starts[range];
+    }
     const uint32_t end = static_cast<uint32_t>(division.begin(range + 1));
     for (uint32_t i = static_cast<uint32_t>(division.begin(range)); i < end; ++i) {
-      each(i, *next[Table::part(hashes[i], parts_.size())]++);
+      each(i, *next[Table::part(hashes[i], division.parts)]++);
     }
   }
-  // Calls each(i, slot) for the keys of a part that are in a fresh place.
-  template <class Each>
-  void for_fresh(size_t part, const Each& each) const {
-    const GrowArray<EntryPart::Fresh>& all = parts_[part].fresh;
-    for (size_t k = 0; k < all.size(); ++k) each(all[k].key, all[k].slot);
-  }
+  // Gives the keys of a part that are in a fresh place their rows: those of `moved` by key that are not below `clean`,
+  // the new ones otherwise.
+  void settle(size_t part, std::span<const Row> moved = {}, Row clean = kNone);
 
   // Rows from here on are being made: base() + i by key i.
   Row base() const { return base_; }
@@ -96,36 +100,48 @@ class Entry {
 
   template <class Count, class Wanted, class Numbered>
   void enter_part(size_t p, const Wanted& wanted, const Numbered& numbered, Count params) {
-    EntryPart& part = parts_[p];
-    const size_t count = list_keys(p);
-    const uint32_t* mine = part.keys.data();
+    EntryPart& part = division.lists[p];
+    size_t count = 0;
+    for (size_t range = 0; range < division.ranges; ++range) {
+      part.starts[range] = static_cast<uint32_t>(count);
+      count += part.counts[range];
+    }
     part.found.resize(count);
     part.fresh.resize(count + 1);
     part.numbered.assign((division.count + 63) / 64, 0);
+    EntryPart::Found* found = part.found.data();
     size_t fresh_count = 0;
     size_t used = 0;
-    for (size_t k = 0; k < count; ++k) {
-      if (k + kAhead < count) table.prefetch(hashes[mine[k + kAhead]]);
-      if (k + kAhead / 2 < count) table.prefetch_row(hashes[mine[k + kAhead / 2]], base_);
-      const uint32_t i = mine[k];
-      if (!wanted(i)) {
-        part.found[k] = {kNone, 0};
-        continue;
+    uint64_t* bits = part.numbered.data();
+    for (size_t range = 0; range < division.ranges; ++range) {
+      const uint32_t* mine = part.keys.data() + division.begin(range);
+      const size_t here = part.counts[range];
+      // Behind its end the keys of the next range; where those are too few, any key.
+      static constexpr std::array<uint32_t, kAhead> kAny{};
+      const bool more = range + 1 < division.ranges && part.counts[range + 1] >= kAhead;
+      const uint32_t* following = more ? part.keys.data() + division.begin(range + 1) : kAny.data();
+      const auto ahead = [&](size_t k) { return hashes[k < here ? mine[k] : following[k - here]]; };
+      for (size_t k = 0; k < here; ++k, ++found) {
+        table.prefetch(ahead(k + kAhead));
+        table.prefetch_row(ahead(k + kAhead / 2), base_);
+        const uint32_t i = mine[k];
+        if (!wanted(i)) {
+          *found = {kNone, 0};
+          continue;
+        }
+        const Table::Place place = table.place(keys + size_t{i} * params, hashes[i], base_ + i, base_, keys, params);
+        *found = {place.row, static_cast<Value>(place.data)};
+        part.fresh[fresh_count] = {place.data, i};
+        fresh_count += static_cast<size_t>(place.fresh);
+        used += static_cast<size_t>(place.was_free);
+        bits[i / 64] |= uint64_t{place.fresh && numbered(i)} << (i % 64);
       }
-      const Table::Place place = table.place(keys + size_t{i} * params, hashes[i], base_ + i, base_, keys, params);
-      part.found[k] = {place.row, static_cast<Value>(place.data)};
-      part.fresh[fresh_count] = {place.data, i};
-      fresh_count += static_cast<size_t>(place.fresh);
-      used += static_cast<size_t>(place.was_free);
-      part.numbered[i / 64] |= uint64_t{place.fresh && numbered(i)} << (i % 64);
     }
     part.fresh.resize(fresh_count);
     part.used = used;
   }
-  size_t list_keys(size_t p);
   void number();
 
-  std::span<EntryPart> parts_;
   Row base_ = 0;
   std::vector<uint64_t> bits_;  // by key
   std::vector<Row> ranks_;      // by word of them: how many come before

@@ -59,11 +59,6 @@ Value MakeMany::of_new(uint32_t i) const {
   return classes_ != nullptr ? classes_[i] : first_id_ + entry_.number_of(i) * id_step_;
 }
 
-void MakeMany::settle(size_t part) {
-  entry_.for_fresh(part,
-                   [&](uint32_t i, uint64_t slot) { entry_.table.settle(slot, entry_.base() + entry_.number_of(i)); });
-}
-
 UniteMany::UniteMany(EGraph::State& state, SortId sort, size_t ranges) : state_(state), ids_(state.ids[sort]) {
   if (state.scratch_logs.size() < ranges) state.scratch_logs.resize(ranges);
   logs_ = std::span(state.scratch_logs).first(ranges);
@@ -80,12 +75,11 @@ size_t UniteMany::end() {
   return united;
 }
 
-void replace_many(EGraph::State& state, TableId table, std::span<const Row> rows, const Value* keys,
-                  const uint32_t* hashes, const Value* results) {
+void replace_many(EGraph::State& state, TableId table, const Division& division, std::span<const Row> rows,
+                  const Value* keys, const uint32_t* hashes, const Value* results) {
   Table& t = state.tables[table];
   const uint32_t params = t.params;
   const Row clean = state.clean[table];
-  const Division division(*state.workers, rows.size());
   Entry entry(state, table, division, keys, hashes);
   // A row that is entered moves to a fresh place (within the table when it is of the tail, else by a new row), or it
   // joins the row that is there and dies.
@@ -125,11 +119,7 @@ void replace_many(EGraph::State& state, TableId table, std::span<const Row> rows
     if (unite) unite->end_range(range);
     joined += range_joined;
   };
-  division.run(*state.workers, finish, [&](size_t part) {
-    entry.for_fresh(part, [&](uint32_t i, uint64_t slot) {
-      t.settle(slot, rows[i] >= clean ? rows[i] : base + entry.number_of(i));
-    });
-  });
+  division.run(*state.workers, finish, [&](size_t part) { entry.settle(part, rows, clean); });
   state.changes += rows.size();
   t.forget(joined + static_cast<Row>(entry.numbered()));
   if (unite) unite->end();

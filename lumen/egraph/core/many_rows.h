@@ -25,7 +25,7 @@ class MakeMany {
   size_t made() const { return entry_.numbered(); }
   // In the next stage, for all ranges and all parts.
   void finish(size_t range);
-  void settle(size_t part);
+  void settle(size_t part) { entry_.settle(part); }
 
  private:
   template <class Count>
@@ -56,8 +56,8 @@ class UniteMany {
   std::span<GrowArray<Value>> logs_;  // by range
 };
 
-// What replace_in_order does, the keys being there.
-void replace_many(EGraph::State& state, TableId table, std::span<const Row> rows, const Value* keys,
-                  const uint32_t* hashes, const Value* results);
+// What replace_in_order does, the keys being there and listed.
+void replace_many(EGraph::State& state, TableId table, const Division& division, std::span<const Row> rows,
+                  const Value* keys, const uint32_t* hashes, const Value* results);
 
 }  // namespace lumen::egraph

@@ -26,7 +26,6 @@ namespace {
 constexpr Row kSmallTable = 256;
 // Rows canonicalised together, and by one thread.
 constexpr size_t kBatch = 16384;
-constexpr size_t kPiece = 256;
 // Rows that a thread scans in one go.
 constexpr Row kScanPiece = 8192;
 
@@ -255,10 +254,9 @@ void EGraph::State::rebuild_rows(TableId table, std::span<const Row> rows) {
   scratch_keys.resize(rows.size() * params);
   scratch_results.resize(rows.size());
   scratch_hashes.resize(rows.size());
-  const size_t pieces = (rows.size() + kPiece - 1) / kPiece;
-  const auto prepare = [&](size_t piece) {
+  const auto prepare = [&](size_t begin, size_t end) {
     with_count(params, [&](auto count) {
-      for (size_t i = piece * kPiece; i < std::min(rows.size(), (piece + 1) * kPiece); ++i) {
+      for (size_t i = begin; i < end; ++i) {
         const Value* row = t.row(rows[i]);
         Value* key = scratch_keys.data() + i * count;
         for (uint32_t p = 0; p < count; ++p) key[p] = root_of(t.decl.params[p], row[p]);
@@ -267,16 +265,19 @@ void EGraph::State::rebuild_rows(TableId table, std::span<const Row> rows) {
       }
     });
   };
-  const bool together = workers != nullptr && rows.size() >= kManyKeys;
-  if (together) {
-    workers->run(pieces, prepare);
-  } else {
-    for (size_t piece = 0; piece < pieces; ++piece) prepare(piece);
+  const bool at_once = trace == nullptr && !t.any_subsumed() && (t.decl.constructor || t.decl.relation);
+  if (at_once && workers != nullptr && rows.size() >= kManyKeys) {
+    const Division division(*this, rows.size());
+    workers->run(division.ranges, [&](size_t range) {
+      prepare(division.begin(range), division.begin(range + 1));
+      division.list(range, scratch_hashes.data());
+    });
+    return replace_many(*this, table, division, rows, scratch_keys.data(), scratch_hashes.data(),
+                        scratch_results.data());
   }
-  if (trace == nullptr && !t.any_subsumed() && (t.decl.constructor || t.decl.relation)) {
-    const auto replace = together ? replace_many : replace_in_order;
-    replace(*this, table, rows, scratch_keys.data(), scratch_hashes.data(), scratch_results.data());
-    return;
+  prepare(0, rows.size());
+  if (at_once) {
+    return replace_in_order(*this, table, rows, scratch_keys.data(), scratch_hashes.data(), scratch_results.data());
   }
   for (size_t i = 0; i < rows.size(); ++i) {
     // Dead: replaced when an earlier row was.

@@ -52,11 +52,12 @@ struct alignas(64) EntryPart {
     uint64_t slot;
     uint32_t key;
   };
-  GrowArray<uint32_t> keys;        // of this part
-  GrowArray<Found> found;          // for each of them
+  GrowArray<uint32_t> keys;        // of this part: those of a range from where the range begins
+  std::vector<uint32_t> counts;    // by range: how many keys
+  GrowArray<Found> found;          // for each of them, without gaps
   GrowArray<Fresh> fresh;          // those in a fresh place
   std::vector<uint64_t> numbered;  // bits by key: it gets a new row at the end of the table
-  std::vector<uint32_t> starts;    // by range: its first of the keys
+  std::vector<uint32_t> starts;    // by range: its first of those
   size_t used = 0;                 // slots that were free before
 };
 
