@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <utility>
 
 #include "lumen/backend/cpu/cpu_device.h"
 #include "lumen/backend/cuda/cuda_device.h"
@@ -17,6 +18,7 @@
 #include "lumen/hlir/ops.h"
 #include "lumen/ir/text.h"
 #include "lumen/ir/verify.h"
+#include "lumen/kernel/title.h"
 #include "lumen/search/finalists.h"
 #include "lumen/search/lower.h"
 #include "lumen/search/rewrite.h"
@@ -164,8 +166,9 @@ class Compilation {
   // Cutting was decided kernel by kernel; what comes of it is set beside the program that cuts nothing, and must be
   // faster as a whole.
   Expected<bool> loses_to_all_fused(const GraphPtr& graph, search::Tuner& tuner, search::Lowered& best) {
-    const bool is_guided = guide_.profile || !(guide_.gates == search::FusionGates{});
-    if (options_.fusion != FusionPolicy::profile || !options_.measure || is_guided) return false;
+    if (options_.fusion != FusionPolicy::profile || !options_.measure) return false;
+    // What a profile or a gate wants apart stays so.
+    if (!std::ranges::all_of(best.decisions, &search::FusionDecision::fuse)) return false;
     search::Lowered fused = LUMEN_TRY(search::lower(graph, FusionPolicy::always, tuner));
     if (fused.seconds > kFarBehind * best.seconds) return false;
     const Program* const programs[] = {&fused.program, &best.program};
@@ -178,6 +181,14 @@ class Compilation {
                                .source = "measured",
                                .note = "whole programs",
                                .fuse = true});
+    fused.cuts = std::move(best.cuts);
+    for (search::TriedCut& cut : fused.cuts) cut.undone = std::exchange(cut.taken, false);
+    // Those about what is a kernel now, too.
+    for (const search::FusionDecision& decision : best.decisions) {
+      const auto is_it = [&](const ProgramKernel& kernel) { return kernel_title(*kernel.body) == decision.what; };
+      const bool is_kernel = std::ranges::any_of(fused.program.kernels, is_it);
+      if (is_kernel || !decision.shape.empty()) fused.decisions.push_back(decision);
+    }
     best = std::move(fused);
     return true;
   }

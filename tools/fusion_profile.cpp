@@ -7,6 +7,7 @@
 #include "lumen/base/progress.h"
 #include "lumen/compile.h"
 #include "lumen/fusion_patterns.h"
+#include "lumen/runtime/variants.h"
 #include "lumen/search/measure.h"
 #include "lumen/search/tuning_entry.h"
 #include "tools/files.h"
@@ -23,6 +24,19 @@ using search::FusionTimes;
 
 int64_t rows_of(const FusionShape& shape) { return shape[0] * shape[1]; }
 
+// What is best for one row is not for thousands: programs for as many ranges as models have, and some more.
+std::string row_buckets(int64_t most_rows) {
+  constexpr int64_t kLast[] = {1, 32, 512};
+  std::string text = "rows=";
+  int64_t first = 1;
+  for (const int64_t last : kLast) {
+    if (last >= most_rows) break;
+    text += fmt::format("{}-{},", first, last);
+    first = last + 1;
+  }
+  return text + fmt::format("{}-{}", first, most_rows);
+}
+
 // A pattern over rows of one width, fused and not. The number of rows is symbolic, as in models.
 class PatternPair {
  public:
@@ -32,11 +46,13 @@ class PatternPair {
     build_fusion_pattern(name, *pair.graph_, {pair.graph_->dim("rows", 1, most_rows), width}, dtype);
     CompileOptions options = CompileOptions::from_flags();
     options.verify = false;  // results are not looked at
+    options.buckets = {row_buckets(most_rows)};
     for (const FusionPolicy policy : {FusionPolicy::always, FusionPolicy::never}) {
       options.fusion = policy;
       Compiled compiled = compile_program(*pair.graph_, options);
       pair.device_ = compiled.device;
-      pair.programs_.push_back(LUMEN_TRY(compiled.device->load(std::move(compiled.variants[0].binary))));
+      const auto load = [&](Binary binary) { return compiled.device->load(std::move(binary)); };
+      pair.programs_.push_back(LUMEN_TRY(make_executable(std::move(compiled.variants), *pair.graph_, load)));
     }
     return pair;
   } catch (const Error& problem) {

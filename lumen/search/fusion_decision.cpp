@@ -30,6 +30,18 @@ std::string print_decisions(std::span<const FusionDecision> decisions) {
   return text;
 }
 
+std::vector<FusionDecision> decisions_of(std::span<const std::pair<std::string, bool>> whole) {
+  std::vector<FusionDecision> decisions;
+  for (const auto& [what, hopeless] : whole) {
+    decisions.push_back(
+        {.what = what,
+         .source = hopeless ? "estimated" : "no cut",
+         .note = hopeless ? "two kernels would take half as long again" : "nothing in it is computed twice",
+         .fuse = true});
+  }
+  return decisions;
+}
+
 std::vector<FusionDecision> decisions_of(std::span<const TriedCut> cuts, bool measured) {
   std::vector<FusionDecision> decisions;
   const auto same_group = [](const TriedCut& a, const TriedCut& b) { return a.whole == b.whole && a.one == b.one; };
@@ -47,7 +59,11 @@ std::vector<FusionDecision> decisions_of(std::span<const TriedCut> cuts, bool me
     } else {
       decision.note += ", of which one would be interpreted";
     }
-    if (decision.fuse && decision.unfused < decision.fused) decision.note += "; a cut must gain 3 %";
+    if (cut.undone) {
+      decision.note += "; the whole program was slower for its cuts";
+    } else if (decision.fuse && decision.unfused < decision.fused) {
+      decision.note += "; a cut must gain 3 %";
+    }
     decisions.push_back(std::move(decision));
   }
   return decisions;

@@ -116,6 +116,10 @@ class Guidance {
                               {},
                               should_fuse(found->times, guide_.gates.margin)};
       if (found->source == FusionSource::nearest) decision.note = "of " + shape_text(found->at);
+      if (!decision.fuse && decision.fused < decision.unfused) {
+        decision.note +=
+            fmt::format("{}it must gain margin={}", decision.note.empty() ? "" : ", ", guide_.gates.margin);
+      }
       return decision;
     }
     return std::nullopt;

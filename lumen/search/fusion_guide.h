@@ -41,7 +41,7 @@ struct FusionDecision {
   std::string what;               // a pattern, or the title of a kernel
   std::string shape = {};         // of a pattern
   double fused = 0, unfused = 0;  // milliseconds; 0 where no numbers were asked for
-  std::string source = {};        // "exact", "interpolated", "nearest", "measured", "estimated", "gate"
+  std::string source = {};        // "exact", "interpolated", "nearest", "measured", "estimated", "no cut", "gate"
   std::string note = {};          // what else decided
   bool fuse = false;
   std::string where = {};  // the bucket
@@ -54,6 +54,8 @@ std::string print_decisions(std::span<const FusionDecision> decisions);
 
 // One for each group that was timed, or estimated, in two parts: by the cut that was best.
 std::vector<FusionDecision> decisions_of(std::span<const TriedCut> cuts, bool measured);
+// One for each group that no cut was timed of, and why (Tries::whole).
+std::vector<FusionDecision> decisions_of(std::span<const std::pair<std::string, bool>> whole);
 
 // The shape that a profile has a type under: three dims, of which the first takes all that are more.
 FusionShape profiled_shape(std::span<const int64_t> dims);

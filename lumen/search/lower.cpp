@@ -4,10 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <set>
 
 #include "lumen/codegen/print_kernel.h"
 #include "lumen/ir/text.h"
+#include "lumen/kernel/title.h"
 #include "lumen/search/split.h"
 #include "lumen/search/stage_text.h"
 
@@ -39,15 +42,50 @@ std::vector<NodeId> part_with(std::span<const std::vector<NodeId>> parts, std::s
   return {};
 }
 
-// What the guide leaves open is measured.
+// Groups of as many ops as the gate lets through; what it held back is logged, each time the largest.
+std::vector<Group> groups_within(const Reads& reads, const Accepts& computed, size_t most,
+                                 std::vector<FusionDecision>& decisions) {
+  if (most == 0) return group(reads, computed);
+  std::vector<Group> refused;
+  std::vector<Group> groups = group(reads, [&](const Group& each) {
+    if (!computed(each)) return false;
+    if (each.size() > most) refused.push_back(each);
+    return each.size() <= most;
+  });
+  const auto is_part = [](const Group& part, const Group& of) {
+    return part.size() < of.size() &&
+           std::ranges::all_of(part, [&](NodeId id) { return std::ranges::find(of, id) != of.end(); });
+  };
+  for (const Group& each : std::set<Group>(refused.begin(), refused.end())) {
+    if (std::ranges::any_of(refused, [&](const Group& other) { return is_part(each, other); })) continue;
+    const Carved carved = carve(reads.graph(), reads.with_free(each), reads.results_of(each));
+    decisions.push_back({.what = kernel_title(*carved.body),
+                         .source = "gate",
+                         .note = fmt::format("{} ops, more than max_graph_size={}", each.size(), most)});
+  }
+  return groups;
+}
+
+// What the guide leaves open is measured; about what cuts have left it is asked again.
 Expected<void> find_profiled_groups(const Reads& reads, Tuner& tuner, const FusionGuide& guide, Lowered& lowered) {
-  const Accepts computed = computed_by_one_kernel(reads, tuner.target());
-  const auto most = static_cast<size_t>(guide.gates.max_graph_size);
-  const Accepts accepts = [&](const Group& each) { return (most == 0 || each.size() <= most) && computed(each); };
-  Guided guided = LUMEN_TRY(guide_groups(reads, group(reads, accepts), guide, tuner.dims()));
-  lowered.groups = std::move(guided.groups);
-  lowered.decisions = std::move(guided.decisions);
-  return split_slow_groups(reads, tuner, lowered.groups, &lowered.cuts, guided.settled);
+  const std::vector<Group> fused = groups_within(reads, computed_by_one_kernel(reads, tuner.target()),
+                                                 static_cast<size_t>(guide.gates.max_graph_size), lowered.decisions);
+  Guided whole = LUMEN_TRY(guide_groups(reads, fused, guide, tuner.dims()));
+  std::vector<Group> groups = whole.groups;
+  Tries tries = LUMEN_TRY(split_slow_groups(reads, tuner, groups, whole.settled));
+  const auto known = std::stable_partition(groups.begin(), groups.end(), [&](const Group& each) {
+    return std::ranges::find(whole.groups, each) != whole.groups.end();
+  });
+  Guided parts = LUMEN_TRY(guide_groups(reads, {known, groups.end()}, guide, tuner.dims()));
+  groups.erase(known, groups.end());
+  std::ranges::move(parts.groups, std::back_inserter(groups));
+  lowered.groups = std::move(groups);
+  lowered.cuts = std::move(tries.cuts);
+  for (std::vector<FusionDecision>* some : {&whole.decisions, &parts.decisions}) {
+    std::ranges::move(*some, std::back_inserter(lowered.decisions));
+  }
+  std::ranges::move(decisions_of(tries.whole), std::back_inserter(lowered.decisions));
+  return {};
 }
 
 Expected<void> find_groups(const Reads& reads, FusionPolicy policy, Tuner& tuner, const FusionGuide& guide,

@@ -21,7 +21,7 @@ struct Lowered {
   std::vector<double> kernel_seconds;      // by kernel: of one call
   std::vector<std::vector<NodeId>> nodes;  // by call: of the graph, what it computes
   std::vector<TriedCut> cuts;              // groups that could have been two kernels
-  std::vector<FusionDecision> decisions;   // that were taken without measuring
+  std::vector<FusionDecision> decisions;   // that were taken without timing a cut
   std::vector<Group> groups;               // of program.graph
   std::vector<std::string> names;          // of the program's kernels: stage_text.h
 };

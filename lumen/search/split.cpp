@@ -25,8 +25,8 @@ struct Cut {
 
 class Splitter {
  public:
-  Splitter(const Reads& reads, Tuner& tuner, std::vector<TriedCut>* tried, std::span<const Group> settled)
-      : reads_(reads), graph_(reads.graph()), tuner_(tuner), tried_(tried), settled_(settled.begin(), settled.end()) {}
+  Splitter(const Reads& reads, Tuner& tuner, std::span<const Group> settled)
+      : reads_(reads), graph_(reads.graph()), tuner_(tuner), settled_(settled.begin(), settled.end()) {}
 
   Expected<bool> round(std::vector<Group>& groups) {
     std::vector<Cut> cuts;
@@ -56,12 +56,14 @@ class Splitter {
     return changed;
   }
 
+  Tries finish() { return std::move(tries_); }
+
  private:
   void note(std::span<const Cut> cuts, std::span<const std::shared_ptr<const Graph>> bodies,
             std::span<const Tuned> tuned, std::span<const std::pair<double, size_t>> best) {
-    for (size_t k = 0; tried_ != nullptr && k < cuts.size(); ++k) {
+    for (size_t k = 0; k < cuts.size(); ++k) {
       const auto title = [&](size_t part) { return kernel_title(*bodies[3 * k + part]); };
-      tried_->push_back(
+      tries_.cuts.push_back(
           {title(0), title(1), title(2), tuned[3 * k].seconds, tuned[3 * k + 1].seconds + tuned[3 * k + 2].seconds,
            !tuned[3 * k + 1].schedule.empty() && !tuned[3 * k + 2].schedule.empty(), best[cuts[k].group].second == k});
     }
@@ -71,10 +73,11 @@ class Splitter {
     return carve(graph_, reads_.with_free(group), reads_.results_of(group)).body;
   }
 
-  void find_cuts(const Group& group, size_t number, std::vector<Cut>& cuts) const {
+  void find_cuts(const Group& group, size_t number, std::vector<Cut>& cuts) {
     const std::set<NodeId> inside(group.begin(), group.end());
     std::set<Group> seen;
     size_t found = 0;
+    bool hopeless = false;
     for (const NodeId id : group) {
       if (found == kMostCuts || !is_place_to_cut(id, inside)) continue;
       Cut cut{number, before(id, inside), {}};
@@ -83,10 +86,14 @@ class Splitter {
       }
       if (cut.after.empty() || !seen.insert(cut.before).second) continue;
       const double whole = tuner_.estimated(*body_of(group));
-      if (tuner_.estimated(*body_of(cut.before)) + tuner_.estimated(*body_of(cut.after)) > kHopeless * whole) continue;
+      if (tuner_.estimated(*body_of(cut.before)) + tuner_.estimated(*body_of(cut.after)) > kHopeless * whole) {
+        hopeless = true;
+        continue;
+      }
       cuts.push_back(std::move(cut));
       ++found;
     }
+    if (found == 0) tries_.whole.emplace_back(kernel_title(*body_of(group)), hopeless);
   }
 
   // A reduction or contraction that the group goes on from, what it contracts, what it repeats.
@@ -123,19 +130,19 @@ class Splitter {
   const Reads& reads_;
   const Graph& graph_;
   Tuner& tuner_;
-  std::vector<TriedCut>* tried_;  // null: nobody asks
-  std::set<Group> settled_;       // groups that were looked at, or decided before
+  Tries tries_;
+  std::set<Group> settled_;  // groups that were looked at, or decided before
 };
 
 }  // namespace
 
-Expected<void> split_slow_groups(const Reads& reads, Tuner& tuner, std::vector<Group>& groups,
-                                 std::vector<TriedCut>* tried, std::span<const Group> settled) {
-  Splitter splitter(reads, tuner, tried, settled);
+Expected<Tries> split_slow_groups(const Reads& reads, Tuner& tuner, std::vector<Group>& groups,
+                                  std::span<const Group> settled) {
+  Splitter splitter(reads, tuner, settled);
   for (int round = 0; round < kMostRounds; ++round) {
     if (!LUMEN_TRY(splitter.round(groups))) break;
   }
-  return {};
+  return splitter.finish();
 }
 
 }  // namespace lumen::search

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lumen/search/group.h"
@@ -16,12 +17,19 @@ struct TriedCut {
   double one = 0, two = 0;           // seconds as one kernel, as two
   bool possible = true;              // a kernel computes each of the two
   bool taken = false;
+  bool undone = false;  // it was, and the whole program was slower for the cuts
 };
 
 // Where a group computes something more often than needed (an operand of a contraction, what is repeated by a view), or
 // goes on after a reduction, it may be cut there: the values are stored once. Cuts that the tuner finds faster are
 // made. Groups among `settled` stay as they are.
-Expected<void> split_slow_groups(const Reads& reads, Tuner& tuner, std::vector<Group>& groups,
-                                 std::vector<TriedCut>* tried = nullptr, std::span<const Group> settled = {});
+struct Tries {
+  std::vector<TriedCut> cuts;
+  // What each group that is one kernel without a cut being timed computes, and whether there was a place to cut that an
+  // estimate spoke against.
+  std::vector<std::pair<std::string, bool>> whole;
+};
+Expected<Tries> split_slow_groups(const Reads& reads, Tuner& tuner, std::vector<Group>& groups,
+                                  std::span<const Group> settled = {});
 
 }  // namespace lumen::search

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "lumen/backend/cpu/cpu_device.h"
@@ -100,6 +101,8 @@ TEST_F(Guided, the_margin_counts) {
   EXPECT_EQ(calls(*pattern_graph("swiglu"), options), 1u);
   options.fusion_gates.margin = 0.05;
   EXPECT_GT(calls(*pattern_graph("swiglu"), options), 1u);
+  EXPECT_EQ(log_.back().str(),
+            "unfused  swiglu [1, 64, 128]: 1 ms fused, 1.04 ms unfused (exact: it must gain margin=0.05)");
 }
 
 TEST_F(Guided, always_and_never_ask_no_profile) {
@@ -131,6 +134,31 @@ TEST_F(Guided, gates_keep_ops_apart) {
   const size_t pairs = calls(*graph, options);
   EXPECT_LT(pairs, apart);
   EXPECT_GE(2 * pairs, apart);
+  EXPECT_TRUE(std::ranges::any_of(log_, [](const FusionDecision& each) {
+    return !each.fuse && each.note.ends_with(" ops, more than max_graph_size=2");
+  })) << print_decisions(log_);
+}
+
+// Nothing is fused without a line.
+TEST_F(Guided, what_has_no_alternative_is_in_the_log) {
+  CompileOptions options;
+  options.measure = options.verify = false;
+  options.fusion_log = &log_;
+  ASSERT_EQ(calls(*pattern_graph("swiglu"), options), 1u);
+  ASSERT_EQ(log_.size(), 1u);
+  EXPECT_EQ(log_[0].source, "no cut");
+  EXPECT_TRUE(log_[0].fuse);
+}
+
+// What is repeated is one group with what repeats it, which is not what was profiled; what a cut leaves of it is.
+TEST_F(Guided, what_a_cut_leaves_is_decided_by_the_profile) {
+  auto graph = std::make_shared<Graph>();
+  const Tensor x = graph->input("x", {64, 1, 128}), y = graph->input("y", {64, 50, 128});
+  (gelu(x) + y).output("r");
+  calls(*graph, with(profile_of("gelu", 2, 1)));
+  EXPECT_TRUE(std::ranges::any_of(log_, [](const FusionDecision& each) {
+    return each.what == "gelu" && !each.fuse;
+  })) << print_decisions(log_);
 }
 
 TEST_F(Guided, another_machine_is_refused_unless_it_was_asked_for) {

@@ -94,6 +94,15 @@ TEST(FusionLog, has_a_line_for_each_group) {
   EXPECT_EQ(print_decisions(decisions_of(cuts, true)),
             "fused    A: 1 ms fused, 2 ms unfused (measured: two kernels are a1 and a2)\n"
             "unfused  B: 2 ms fused, 1 ms unfused (measured: two kernels are b3 and b4)\n");
+  const std::vector<TriedCut> undone = {{"C", "c1", "c2", 2e-3, 1e-3, true, false, true}};
+  EXPECT_EQ(
+      print_decisions(decisions_of(undone, true)),
+      "fused    C: 2 ms fused, 1 ms unfused (measured: two kernels are c1 and c2; the whole program was slower for "
+      "its cuts)\n");
+  const std::vector<std::pair<std::string, bool>> whole = {{"D", false}, {"E", true}};
+  EXPECT_EQ(print_decisions(decisions_of(whole)),
+            "fused    D (no cut: nothing in it is computed twice)\n"
+            "fused    E (estimated: two kernels would take half as long again)\n");
   FusionDecision decision{
       .what = "gelu", .shape = "[1, 2, 3]", .fused = 1, .unfused = 2, .source = "exact", .fuse = true};
   decision.where = "seq=1";

@@ -195,7 +195,8 @@ class PartData {
                         {"one", cut.one},
                         {"two", cut.two},
                         {"possible", cut.possible},
-                        {"taken", cut.taken}});
+                        {"taken", cut.taken},
+                        {"undone", cut.undone}});
     }
     return result;
   }
