@@ -59,9 +59,7 @@ class CudaAttentionCases {
     const Emulated emulated(kernels_);
     for (const Case& each : cases_) {
       const auto [got, fault] = emulated.run(each, random_);
-      std::vector<const HostTensor*> in;
-      for (const HostTensor& input : each.inputs) in.push_back(&input);
-      const auto wanted = interpret(*expand(*each.body), in, each.dims).value();
+      const std::vector<HostTensor> wanted = wanted_of(each).value();
       ASSERT_EQ(fault, 0);
       for (size_t k = 0; k < wanted.size(); ++k) {
         expect_same(got[k], wanted[k], wanted[k].dtype == f32 ? 64 : 4, each, 1);

@@ -98,9 +98,7 @@ class BlocksCases {
     for (const Case& each : cases_) {
       const auto [got, fault] = emulated.run(each, random_);
       ASSERT_EQ(fault, 0);
-      std::vector<const HostTensor*> in;
-      for (const HostTensor& input : each.inputs) in.push_back(&input);
-      const auto wanted = interpret(*expand(*each.body), in, {}).value();
+      const std::vector<HostTensor> wanted = wanted_of(each).value();
       const double most = largest(wanted[0].lanes);
       for (size_t k = 0; k < wanted[0].lanes.size(); ++k) {
         ASSERT_NEAR(got[0].lanes[k].f, wanted[0].lanes[k].f, near * most) << k << " " << each.about << "\n"

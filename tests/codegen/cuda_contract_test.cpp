@@ -54,9 +54,7 @@ class CudaCases {
     const Emulated emulated(kernels_);
     for (const Case& each : cases_) {
       const auto [got, fault] = emulated.run(each, random_);
-      std::vector<const HostTensor*> in;
-      for (const HostTensor& input : each.inputs) in.push_back(&input);
-      const auto wanted = interpret(*expand(*each.body), in, each.dims).value();
+      const std::vector<HostTensor> wanted = wanted_of(each).value();
       ASSERT_EQ(fault, 0);
       for (size_t k = 0; k < wanted.size(); ++k) {
         expect_same(got[k], wanted[k], units, each, rounded ? largest(wanted[k].lanes) : 0);
@@ -409,9 +407,7 @@ TEST(CudaContract, gathers_rows_and_says_when_an_index_is_outside) {
       EXPECT_EQ(given.kernel.faults[static_cast<size_t>(fault) - 1],
                 "[Gather] an index is outside axis 0 of f32[7,40]");
     } else {
-      std::vector<const HostTensor*> in;
-      for (const HostTensor& input : given.inputs) in.push_back(&input);
-      expect_same(got[0], interpret(*expand(*body), in, {}).value()[0], 4, given);
+      expect_same(got[0], wanted_of(given).value()[0], 4, given);
     }
   }
 }

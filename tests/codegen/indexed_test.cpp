@@ -129,19 +129,23 @@ void choose_indices(Case& made, int64_t extent, std::mt19937_64& random) {
   }
 }
 
+// Slices go to 4 by 3 places along the axis.
+void scatter_twelve(Graph& graph, int64_t axis, DType dtype, hlir::ScatterMode mode) {
+  const Tensor x = graph.input("x", shape_along(axis, graph.dim("n", 1, 100)), dtype);
+  const Tensor which = graph.input("which", {4, 3}, i32);
+  std::vector<Expr> dims(x.shape().begin(), x.shape().end());
+  dims.erase(dims.begin() + axis);
+  dims.insert(dims.begin() + axis, {Expr(4), Expr(3)});
+  apply(hlir::Scatter{axis, mode}, {x, which, graph.input("source", Shape(dims), dtype)}).output("y");
+}
+
 TEST(Scatter, combines_any_axis_of_any_dtype) {
   KernelCases cases(scatter_text);
   for (const DType dtype : dtypes_of(kAnyDType)) {
     for (const hlir::ScatterMode mode : kModes) {
       for (const int64_t axis : axes_for(dtype, cases)) {
         Graph graph;
-        const Expr n = graph.dim("n", 1, 100);
-        const Tensor x = graph.input("x", shape_along(axis, n), dtype);
-        const Tensor which = graph.input("which", {4, 3}, i32);
-        std::vector<Expr> dims(x.shape().begin(), x.shape().end());
-        dims.erase(dims.begin() + axis);
-        dims.insert(dims.begin() + axis, {Expr(4), Expr(3)});
-        apply(hlir::Scatter{axis, mode}, {x, which, graph.input("source", Shape(dims), dtype)}).output("y");
+        scatter_twelve(graph, axis, dtype, mode);
         const int64_t length = 1 + static_cast<int64_t>(cases.random()() % 40);
         cases.add(graph, {{"n", length}}, 64, "scatter", 4);
         choose_indices(cases.last(), length, cases.random());
@@ -176,14 +180,7 @@ TEST(Scatter, sets_slices_by_blocks_of_a_gpu) {
   for (const DType dtype : {DType::f32, DType::bf16, DType::i64, DType::bool_}) {
     for (const int64_t axis : {0, 1, 2}) {
       Graph graph;
-      const Expr n = graph.dim("n", 1, 100);
-      const Tensor x = graph.input("x", shape_along(axis, n), dtype);
-      const Tensor which = graph.input("which", {4, 3}, i32);
-      std::vector<Expr> dims(x.shape().begin(), x.shape().end());
-      dims.erase(dims.begin() + axis);
-      dims.insert(dims.begin() + axis, {Expr(4), Expr(3)});
-      const Tensor source = graph.input("source", Shape(dims), dtype);
-      apply(hlir::Scatter{axis, hlir::ScatterMode::set}, {x, which, source}).output("y");
+      scatter_twelve(graph, axis, dtype, hlir::ScatterMode::set);
       const int64_t length = 1 + static_cast<int64_t>(cases.random()() % 40);
       cases.add(graph, {{"n", length}}, 0, "blocks");
       choose_indices(cases.last(), length, cases.random());

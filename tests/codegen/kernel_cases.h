@@ -75,9 +75,7 @@ class KernelCases {
   template <class Run>
   void compare(size_t k, Run run_case) {
     const Case& each = cases_[k];
-    std::vector<const HostTensor*> inputs;
-    for (const HostTensor& input : each.inputs) inputs.push_back(&input);
-    const auto wanted = interpret(*each.body, inputs, each.dims);
+    const Expected<std::vector<HostTensor>> wanted = wanted_of(each);
     const auto [got, fault] = run_case(each);
     ASSERT_EQ(fault != 0, !wanted.ok()) << each.about << "\n" << print(*each.body) << each.kernel.text;
     for (size_t o = 0; wanted.ok() && o < got.size(); ++o) {

@@ -7,8 +7,10 @@
 #include <memory>
 #include <random>
 
+#include "lumen/backend/reference/interpreter.h"
 #include "lumen/codegen/kernel_text.h"
 #include "lumen/ir/text.h"
+#include "lumen/kernel/contract.h"
 #include "tests/codegen/compiled.h"
 #include "tests/support/graphs/values.h"
 
@@ -44,6 +46,13 @@ struct Case {
   KernelText kernel;
   std::string about;
 };
+
+// What the reference computes; an error where it does, such as for an index that is outside.
+inline Expected<std::vector<HostTensor>> wanted_of(const Case& given) {
+  std::vector<const HostTensor*> in;
+  for (const HostTensor& input : given.inputs) in.push_back(&input);
+  return interpret(*expand(*given.body), in, given.dims);
+}
 
 // The outputs of the kernel, the rows of each step done in pieces and out of order; the fault it returned.
 inline std::pair<std::vector<HostTensor>, int64_t> run(const Case& given, const Compiled& compiled,

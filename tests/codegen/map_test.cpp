@@ -130,9 +130,7 @@ TEST(Map, computes_what_the_reference_computes) {
   std::mt19937_64 random(first);
   const auto compare = [](const Case& each, const std::pair<std::vector<HostTensor>, int64_t>& results) {
     const auto& [got, fault] = results;
-    std::vector<const HostTensor*> inputs;
-    for (const HostTensor& input : each.inputs) inputs.push_back(&input);
-    const std::vector<HostTensor> wanted = interpret(*each.body, inputs, each.dims).value();
+    const std::vector<HostTensor> wanted = wanted_of(each).value();
     ASSERT_EQ(fault, 0) << each.kernel.text;
     bool exact = true;
     for (const NodeId id : each.body->order()) exact = exact && !approximates((*each.body)[id]);

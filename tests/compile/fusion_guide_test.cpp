@@ -156,9 +156,8 @@ TEST_F(Guided, what_a_cut_leaves_is_decided_by_the_profile) {
   const Tensor x = graph->input("x", {64, 1, 128}), y = graph->input("y", {64, 50, 128});
   (gelu(x) + y).output("r");
   calls(*graph, with(profile_of("gelu", 2, 1)));
-  EXPECT_TRUE(std::ranges::any_of(log_, [](const FusionDecision& each) {
-    return each.what == "gelu" && !each.fuse;
-  })) << print_decisions(log_);
+  EXPECT_TRUE(std::ranges::any_of(log_, [](const FusionDecision& each) { return each.what == "gelu" && !each.fuse; }))
+      << print_decisions(log_);
 }
 
 TEST_F(Guided, another_machine_is_refused_unless_it_was_asked_for) {
