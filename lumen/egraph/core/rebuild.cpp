@@ -10,6 +10,7 @@
 // means "later in the table"; rows of the tail are changed in place.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <utility>
 
 #include "lumen/egraph/core/apply.h"
@@ -28,6 +29,43 @@ constexpr Row kSmallTable = 256;
 constexpr size_t kBatch = 16384;
 // Rows that a thread scans in one go.
 constexpr Row kScanPiece = 8192;
+
+// Values that a thread looks up in one go.
+constexpr size_t kLookupPiece = 2048;
+
+// Calls work(piece, found) for all pieces and puts what they find together, in order.
+template <class Work>
+void collect(Workers* workers, size_t pieces, GrowArray<Row>& all, const Work& work) {
+  if (workers == nullptr || pieces < 4) {
+    for (size_t piece = 0; piece < pieces; ++piece) work(piece, all);
+    return;
+  }
+  std::vector<GrowArray<Row>> found(pieces);
+  workers->run(pieces, [&](size_t piece) { work(piece, found[piece]); });
+  std::vector<size_t> starts;
+  for (const GrowArray<Row>& rows : found) {
+    starts.push_back(all.size());
+    all.append(rows.size());
+  }
+  workers->run(pieces, [&](size_t i) { std::copy_n(found[i].data(), found[i].size(), all.data() + starts[i]); });
+}
+
+// Ascending, each once. Many of them are marked in a bit map of all rows.
+void sort_rows(GrowArray<Row>& rows, Row end) {
+  if (rows.size() < end / 64) {
+    std::sort(rows.data(), rows.data() + rows.size());
+    rows.resize(static_cast<size_t>(std::unique(rows.data(), rows.data() + rows.size()) - rows.data()));
+    return;
+  }
+  std::vector<uint64_t> marks(end / 64 + 1, 0);
+  for (size_t i = 0; i < rows.size(); ++i) marks[rows[i] / 64] |= uint64_t{1} << (rows[i] % 64);
+  rows.resize(0);
+  for (size_t word = 0; word < marks.size(); ++word) {
+    for (uint64_t bits = marks[word]; bits != 0; bits &= bits - 1) {
+      rows.push_back(static_cast<Row>(word * 64 + static_cast<size_t>(std::countr_zero(bits))));
+    }
+  }
+}
 
 bool dirty(const EGraph::State& s) {
   return std::any_of(s.ids.begin(), s.ids.end(), [](const UnionFind& ids) { return ids.displaced().size() > 0; });
@@ -216,33 +254,23 @@ void EGraph::State::rebuild_table(TableId table, std::span<const GrowArray<Value
     scan_from = clean[table];
     for (const auto& [column, sort_ids] : columns) {
       const Index& index = tables[table].catch_up(column, scan_from, sort_ids->size());
-      const GrowArray<Value>& of_sort = displaced[decl.column_sort(column)];
-      for (size_t i = 0; i < of_sort.size(); ++i) {
-        for (const Row r : index.find(of_sort[i])) {
-          if (!tables[table].dead(r)) affected.push_back(r);
+      const GrowArray<Value>& values = displaced[decl.column_sort(column)];
+      const size_t pieces = (values.size() + kLookupPiece - 1) / kLookupPiece;
+      collect(workers.get(), pieces, affected, [&](size_t piece, GrowArray<Row>& found) {
+        for (size_t i = piece * kLookupPiece; i < std::min(values.size(), (piece + 1) * kLookupPiece); ++i) {
+          for (const Row r : index.find(values[i])) {
+            if (!tables[table].dead(r)) found.push_back(r);
+          }
         }
-      }
+      });
     }
-    std::sort(affected.data(), affected.data() + affected.size());
-    const Row* unique = std::unique(affected.data(), affected.data() + affected.size());
-    affected.resize(static_cast<size_t>(unique - affected.data()));
+    sort_rows(affected, scan_from);
   }
-  if (workers != nullptr && end - scan_from >= 4 * kScanPiece) {
-    std::vector<GrowArray<Row>> found((end - scan_from + kScanPiece - 1) / kScanPiece);
-    workers->run(found.size(), [&](size_t i) {
-      const Row from = scan_from + static_cast<Row>(i) * kScanPiece;
-      find_stale_rows(tables[table], columns, from, std::min(end, from + kScanPiece), found[i]);
-    });
-    std::vector<size_t> starts;
-    for (const GrowArray<Row>& rows : found) {
-      starts.push_back(affected.size());
-      affected.append(rows.size());
-    }
-    workers->run(found.size(),
-                 [&](size_t i) { std::copy_n(found[i].data(), found[i].size(), affected.data() + starts[i]); });
-  } else {
-    find_stale_rows(tables[table], columns, scan_from, end, affected);
-  }
+  collect(workers.get(), (end - scan_from + kScanPiece - 1) / kScanPiece, affected,
+          [&](size_t piece, GrowArray<Row>& found) {
+            const Row from = scan_from + static_cast<Row>(piece) * kScanPiece;
+            find_stale_rows(tables[table], columns, from, std::min(end, from + kScanPiece), found);
+          });
   for (size_t i = 0; i < affected.size(); i += kBatch) {
     rebuild_rows(table, {affected.data() + i, std::min(kBatch, affected.size() - i)});
   }
