@@ -21,7 +21,9 @@ void add_profile_command(CLI::App& fusion, FusionCommandArguments& arguments, Ch
   sub->add_option("--threads,-t", arguments.threads, "threads that kernels use (default: LUMEN_THREADS, else all)")
       ->check(CLI::Range(1, 256))
       ->type_name("N");
-  sub->add_option("-o,--output", profile.output, "the profile")->capture_default_str()->type_name("FILE.json");
+  sub->add_option("-o,--output", profile.output, "the profile; - for stdout")
+      ->capture_default_str()
+      ->type_name("FILE.json");
   sub->callback([&] {
     use_threads(arguments.threads);
     chosen = [&arguments] { return profile_fusion(arguments.profile); };
@@ -41,8 +43,8 @@ void add_bench_command(CLI::App& fusion, FusionCommandArguments& arguments, Chos
       ->check(CLI::Range(int64_t{1}, int64_t{1000}))
       ->type_name("N");
   sub->add_flag("--quick", bench.quick, "a few cases");
-  sub->add_option("--json", bench.json, "write the numbers there")->type_name("FILE");
-  sub->add_option("--html", bench.html, "write a page with a plot there")->type_name("FILE");
+  sub->add_option("--json", bench.json, "write the numbers there; - for stdout")->type_name("FILE");
+  sub->add_option("--html", bench.html, "write a page with a plot there; - for stdout")->type_name("FILE");
   sub->callback([&] {
     use_threads(arguments.threads);
     chosen = [&arguments] { return bench_fusion(arguments.bench); };

@@ -60,8 +60,8 @@ std::string as_argument(std::string_view rule) {
 }
 
 bool finds_equals(const egraph::Rule& rule) {
-  return std::ranges::any_of(
-      rule.actions, [](const egraph::Action& action) { return action.kind == egraph::Action::Kind::unite; });
+  return std::ranges::any_of(rule.actions,
+                             [](const egraph::Action& action) { return action.kind == egraph::Action::Kind::unite; });
 }
 
 std::string not_merged(Inspection& inspection, const WhyRule& found, RuleId rule, const std::string& var) {
@@ -123,9 +123,8 @@ Expected<WhyNotRule> why_not(Inspection& inspection, std::string_view name, Node
   if (found.fires && found.is_off) {
     found.text = fmt::format("{} matches at {}, but is switched off\n", name, where);
   } else if (found.fires) {
-    found.text =
-        fmt::format("{} fires at {}; --why {} {} shows what it says\n", name, where, as_argument(name),
-                    inspection.var(var));
+    found.text = fmt::format("{} fires at {}; --why {} {} shows what it says\n", name, where, as_argument(name),
+                             inspection.var(var));
   } else {
     found.text = fmt::format("{} does not fire at {}{}\n{}", name, where, found.is_off ? " (and is switched off)" : "",
                              why.text());

@@ -31,7 +31,7 @@ TEST(Questions, names_that_do_not_exist_are_errors) {
             "name");
   EXPECT_EQ(error_of(inspection->find_class("#99")), "the e-graph has no class #99");
   EXPECT_EQ(error_of(check(*inspection, lower(*inspection), "dtypes")),
-            "no check is called dtypes; there are missing-kernel, dtype, shape, all");
+            "no check is called dtypes; there are missing-kernel, dtype, shape, facts, all");
   EXPECT_EQ(error_of(trace_fact(*inspection, "size", NodeId{0})),
             "no fact is called size; there are type_of, constant_of, factors, addends");
   const Lowering lowering = lower(*inspection).value();
