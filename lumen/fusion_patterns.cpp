@@ -1,9 +1,11 @@
 #include "lumen/fusion_patterns.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "lumen/backend/program.h"
 #include "lumen/base/check.h"
@@ -74,9 +76,36 @@ Expected<search::FusionProfile> read_fusion_profile(const std::string& file, con
   const Expected<void> is_own = check_hardware(profile, device.fingerprint(), device.setting());
   if (is_own.ok()) return profile;
   if (!of_another) return is_own.diag();
-  LUMEN_LOG(0, fmt::format("{}: the times are of other hardware ({} {})", file,
-                           profile.hardware.empty() ? "unknown" : profile.hardware, profile.setting));
+  const std::string whose = profile.hardware.empty()
+                                ? "of unknown hardware: there is no \"meta\""
+                                : fmt::format("of other hardware ({} {})", profile.hardware, profile.setting);
+  LUMEN_LOG(0, fmt::format("{}: the times are {}", file, whose));
   return profile;
+}
+
+std::string why_unused(const search::FusionProfile& profile, std::span<const std::shared_ptr<const Graph>> graphs) {
+  std::map<DType, size_t> counts;
+  for (const auto& graph : graphs) {
+    for (const NodeId id : graph->order()) {
+      const Node& node = (*graph)[id];
+      const bool computes = node.op->family != OpFamily::leaf && node.op->family != OpFamily::view;
+      if (computes && is_float(node.type.dtype)) ++counts[node.type.dtype];
+    }
+  }
+  if (!counts.empty() && !counts.contains(profile.dtype)) {
+    const auto most = std::ranges::max_element(counts, {}, [](const auto& each) { return each.second; });
+    return fmt::format("the profile is of {}, the program computes in {}", name(profile.dtype), name(most->first));
+  }
+  std::vector<std::string_view> names;
+  for (const auto& [pattern, shapes] : profile.patterns) {
+    if (!shapes.empty() && shapes.begin()->first.size() != search::kFusionRank) {
+      return fmt::format("{} is a shape of {} dims, and shapes are looked up as {}: batch, sequence, width",
+                         search::shape_text(shapes.begin()->first), shapes.begin()->first.size(), search::kFusionRank);
+    }
+    if (!shapes.empty()) names.push_back(pattern);
+  }
+  if (names.empty()) return "the profile has no times";
+  return fmt::format("no group of ops is just one of {}", fmt::join(names, ", "));
 }
 
 Expected<std::vector<search::FusionPattern>> make_patterns(const search::FusionProfile& profile,

@@ -6,13 +6,6 @@ namespace lumen::tools {
 
 namespace {
 
-// An empty name would be taken for none.
-const CLI::Validator& some_text() {
-  static const CLI::Validator validator([](const std::string& text) { return text.empty() ? "must not be empty" : ""; },
-                                        "");
-  return validator;
-}
-
 void add_graphs(CLI::App& debug, DebugArguments& arguments) {
   const auto text = [&](const char* name, std::string& target, const char* what, const char* help) {
     return debug.add_option(name, target, help)->check(some_text())->type_name(what)->group("Graph");

@@ -60,6 +60,10 @@ void add_sampling(CLI::App& app, SamplingArguments& sampling) {
 
 }  // namespace
 
+CLI::Validator some_text() {
+  return CLI::Validator([](const std::string& text) { return text.empty() ? "must not be empty" : ""; }, "");
+}
+
 void add_trace(CLI::App& app, std::string& file) {
   const auto refuse_stdout = [](const std::string& name) {
     return name == "-" ? "stdout is for the program's text; name a file" : "";
@@ -123,6 +127,7 @@ void add_profile(CLI::App& app, LanguageArguments& arguments, Chosen& chosen) {
   sub->footer(
       "First the machine's limits are measured. GB/s and GFLOP/s count what a kernel has to move and to compute at\n"
       "least; MBU and MFU are shares of what copies of that size, and multiply-adds, reach here.\n"
+      "--json has {hardware, limits, profiles: {NAME: {seconds, between_kernels_seconds, runs, kernels: [...]}}}.\n"
       "\n"
       "Examples:\n"
       "  lumen profile examples/transformer_block.hlir\n"
