@@ -77,23 +77,22 @@ Expected<search::FusionProfile> read_fusion_profile(const std::string& file, con
   if (is_own.ok()) return profile;
   if (!of_another) return is_own.diag();
   const std::string whose = profile.hardware.empty()
-                                ? "of unknown hardware: there is no \"meta\""
+                                ? "of unknown hardware: no \"meta\" names it"
                                 : fmt::format("of other hardware ({} {})", profile.hardware, profile.setting);
   LUMEN_LOG(0, fmt::format("{}: the times are {}", file, whose));
   return profile;
 }
 
 std::string why_unused(const search::FusionProfile& profile, std::span<const std::shared_ptr<const Graph>> graphs) {
+  // Sums are taken in f32 whatever the rest is in: what a program computes in is what it reads and writes.
   std::map<DType, size_t> counts;
+  const auto count = [&](DType dtype) { counts[dtype] += is_float(dtype) ? 1 : 0; };
   for (const auto& graph : graphs) {
-    for (const NodeId id : graph->order()) {
-      const Node& node = (*graph)[id];
-      const bool computes = node.op->family != OpFamily::leaf && node.op->family != OpFamily::view;
-      if (computes && is_float(node.type.dtype)) ++counts[node.type.dtype];
-    }
+    for (const NodeId id : graph->inputs()) count((*graph)[id].type.dtype);
+    for (const Output& output : graph->outputs()) count((*graph)[output.value].type.dtype);
   }
-  if (!counts.empty() && !counts.contains(profile.dtype)) {
-    const auto most = std::ranges::max_element(counts, {}, [](const auto& each) { return each.second; });
+  const auto most = std::ranges::max_element(counts, {}, [](const auto& each) { return each.second; });
+  if (most != counts.end() && most->second > 0 && most->first != profile.dtype) {
     return fmt::format("the profile is of {}, the program computes in {}", name(profile.dtype), name(most->first));
   }
   std::vector<std::string_view> names;

@@ -173,6 +173,8 @@ TEST_F(Guided, a_profile_that_decides_nothing_is_named) {
   profile = profile_of("gelu", 2, 1);
   profile.hardware = "another";
   EXPECT_TRUE(said(*pattern_graph("gelu"), profile).starts_with("the times are of other hardware (another "));
+  profile.hardware = "";
+  EXPECT_EQ(said(*pattern_graph("gelu"), profile), "the times are of unknown hardware: no \"meta\" names it\n");
 }
 
 TEST_F(Guided, what_is_unfused_computes_the_same) {
