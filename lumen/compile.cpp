@@ -144,6 +144,13 @@ class Compilation {
     return std::move(best->program);
   }
 
+  // A profile that was given and had nothing to say is worth a line: it is easily of another dtype.
+  void warn_of_unused_profile(std::span<const GraphPtr> graphs) const {
+    if (!guide_.profile || profile_decided_) return;
+    LUMEN_LOG(0, fmt::format("{}: nothing was decided by this profile: {}", options_.fusion_profile,
+                             why_unused(*guide_.profile, graphs)));
+  }
+
   // Once for each program.
   Expected<void> verify(const GraphPtr& graph, const Binary& binary) {
     if (!db_) return search::verify(graph, binary, *device_);
@@ -193,8 +200,9 @@ class Compilation {
     return true;
   }
 
-  void log_fusion(const search::Lowered& lowered, const std::string& where) const {
+  void log_fusion(const search::Lowered& lowered, const std::string& where) {
     for (const search::FusionDecision& decision : lowered.decisions) {
+      profile_decided_ = profile_decided_ || decision.is_by_profile();
       if (decision.source != "nearest") continue;
       LUMEN_LOG(0, fmt::format("{}: {} {} is outside of what was measured; its times are {}", options_.fusion_profile,
                                decision.what, decision.shape, decision.note));
@@ -215,6 +223,7 @@ class Compilation {
   CompileOptions options_;
   std::optional<search::TuningDb> db_;
   search::FusionGuide guide_;
+  bool profile_decided_ = false;  // about some group
 };
 
 // What a graph repeats, and the programs of its distinct parts.
@@ -359,6 +368,7 @@ Expected<Compiled> compile_variants(const GraphPtr& graph, const CompileOptions&
     Binary binary = LUMEN_TRY(one.run(part));
     compiled.variants.push_back({where, std::move(binary)});
   }
+  compilation.warn_of_unused_profile(std::span(&graph, 1));
   return compiled;
 }
 
@@ -380,6 +390,7 @@ Expected<std::vector<std::unique_ptr<Executable>>> compile_together(std::span<co
     LUMEN_TRY(files.dump_plan(programs.back()));
     LUMEN_TRY(files.check_all_read());
   }
+  compilation.warn_of_unused_profile(graphs);
   std::vector<std::unique_ptr<Executable>> executables;
   for (Binary& binary : LUMEN_TRY(compilation.device()->build(std::move(programs)))) {
     executables.push_back(LUMEN_TRY(compilation.device()->load(std::move(binary))));

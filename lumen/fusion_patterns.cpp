@@ -1,9 +1,11 @@
 #include "lumen/fusion_patterns.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "lumen/backend/program.h"
 #include "lumen/base/check.h"
@@ -74,9 +76,35 @@ Expected<search::FusionProfile> read_fusion_profile(const std::string& file, con
   const Expected<void> is_own = check_hardware(profile, device.fingerprint(), device.setting());
   if (is_own.ok()) return profile;
   if (!of_another) return is_own.diag();
-  LUMEN_LOG(0, fmt::format("{}: the times are of other hardware ({} {})", file,
-                           profile.hardware.empty() ? "unknown" : profile.hardware, profile.setting));
+  const std::string whose = profile.hardware.empty()
+                                ? "of unknown hardware: no \"meta\" names it"
+                                : fmt::format("of other hardware ({} {})", profile.hardware, profile.setting);
+  LUMEN_LOG(0, fmt::format("{}: the times are {}", file, whose));
   return profile;
+}
+
+std::string why_unused(const search::FusionProfile& profile, std::span<const std::shared_ptr<const Graph>> graphs) {
+  // Sums are taken in f32 whatever the rest is in: what a program computes in is what it reads and writes.
+  std::map<DType, size_t> counts;
+  const auto count = [&](DType dtype) { counts[dtype] += is_float(dtype) ? 1 : 0; };
+  for (const auto& graph : graphs) {
+    for (const NodeId id : graph->inputs()) count((*graph)[id].type.dtype);
+    for (const Output& output : graph->outputs()) count((*graph)[output.value].type.dtype);
+  }
+  const auto most = std::ranges::max_element(counts, {}, [](const auto& each) { return each.second; });
+  if (most != counts.end() && most->second > 0 && most->first != profile.dtype) {
+    return fmt::format("the profile is of {}, the program computes in {}", name(profile.dtype), name(most->first));
+  }
+  std::vector<std::string_view> names;
+  for (const auto& [pattern, shapes] : profile.patterns) {
+    if (!shapes.empty() && shapes.begin()->first.size() != search::kFusionRank) {
+      return fmt::format("{} is a shape of {} dims, and shapes are looked up as {}: batch, sequence, width",
+                         search::shape_text(shapes.begin()->first), shapes.begin()->first.size(), search::kFusionRank);
+    }
+    if (!shapes.empty()) names.push_back(pattern);
+  }
+  if (names.empty()) return "the profile has no times";
+  return fmt::format("no group of ops is just one of {}", fmt::join(names, ", "));
 }
 
 Expected<std::vector<search::FusionPattern>> make_patterns(const search::FusionProfile& profile,

@@ -1,6 +1,7 @@
 // The patterns that fusion profiles are about, as graphs; and reading a profile for a compilation.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +23,9 @@ void build_fusion_pattern(std::string_view name, Graph& graph, const Shape& shap
 
 // Times of another device are refused, or with `of_another` taken with a line in the log.
 Expected<search::FusionProfile> read_fusion_profile(const std::string& file, const Device& device, bool of_another);
+
+// Why a profile may have decided nothing in the compilation of these graphs, in words for a warning.
+std::string why_unused(const search::FusionProfile& profile, std::span<const std::shared_ptr<const Graph>> graphs);
 
 // Of every pattern in the profile: as it is written, and as the rules make it.
 Expected<std::vector<search::FusionPattern>> make_patterns(const search::FusionProfile& profile,

@@ -96,6 +96,7 @@ class LlmBench {
 
 Expected<int> bench_language_model(const LlmBenchArguments& arguments) try {
   const std::vector<int64_t> lengths = LUMEN_TRY(parse_lengths(arguments.prompts));
+  LUMEN_TRY(check_writable(arguments.json));
   TraceFile trace(arguments.trace);
   const std::unique_ptr<LanguageModel> loaded = LUMEN_TRY(load_model(arguments.model, trace.trace()));
   if (loaded->model.kind != models::ModelKind::causal) return error("only causal models are timed");

@@ -90,6 +90,7 @@ void compare_with_unfused(const Graph& graph, Session& chosen, const DimValues& 
 }  // namespace
 
 Expected<int> compile_graph(const CompileArguments& arguments) {
+  LUMEN_TRY(refuse_stdout("-o", arguments.output));
   const std::shared_ptr<Graph> graph = LUMEN_TRY(read_graph(arguments.file));
   const DimValues dims = LUMEN_TRY(usual_dims(arguments.dims, *graph));
   CompileOptions options = CompileOptions::from_flags();

@@ -31,6 +31,12 @@ Expected<std::vector<std::pair<std::string, std::shared_ptr<Graph>>>> chosen_gra
   return graphs;
 }
 
+// The older tool has other names for two of the checks.
+std::string check_name(const std::string& name) {
+  if (name == "missing-backend") return "missing-kernel";
+  return name == "fn" ? "facts" : name;
+}
+
 debug::Questions questions_of(const DebugArguments& arguments) {
   const auto pair = [](const std::vector<std::string>& words) {
     return words.empty() ? std::nullopt : std::optional(std::pair(words[0], words[1]));
@@ -42,11 +48,26 @@ debug::Questions questions_of(const DebugArguments& arguments) {
   questions.trace_fact = pair(arguments.trace_fact);
   questions.first_missing_fact = arguments.trace_missing_dtype ? "type_of" : arguments.first_missing_fact;
   questions.within_op = arguments.within_op;
-  questions.check = arguments.check;
+  questions.check = check_name(arguments.check);
   questions.why = pair(arguments.why);
   questions.why_not = pair(arguments.why_not);
   questions.print_egraph = arguments.print_egraph;
   return questions;
+}
+
+bool is_page(const std::string& file) { return file.ends_with(".html"); }
+
+Expected<void> check_arguments(const DebugArguments& arguments) {
+  if (!arguments.within_op.empty() && arguments.first_missing_fact.empty() && !arguments.trace_missing_dtype) {
+    return error("--within-op is for --trace-first-missing-fact");
+  }
+  const std::string& dump = arguments.dump_egraph;
+  if (!dump.empty() && dump != "-" && !is_page(dump) && !dump.ends_with(".json")) {
+    return error(fmt::format("--dump-egraph {}: the name ends in .html for a page, in .json for JSON", dump));
+  }
+  if (arguments.all && !dump.empty()) return error("--dump-egraph is for one graph at a time");
+  LUMEN_TRY(check_writable(arguments.json));
+  return check_writable(dump);
 }
 
 Expected<void> dump_egraph(debug::Inspection& inspection, const std::string& title, const std::string& file) {
@@ -59,7 +80,7 @@ Expected<void> dump_egraph(debug::Inspection& inspection, const std::string& tit
     page.view.names.emplace_back(inspection.var(id),
                                  egraph::TypedValue{inspection.tensor_sort(), inspection.class_of(id)});
   }
-  if (file.ends_with(".html")) return write_text(file, html_page(inspection.egraph(), page));
+  if (is_page(file)) return write_text(file, html_page(inspection.egraph(), page));
   return write_text(file, graph_json(inspection.egraph(), page.view) + "\n");
 }
 
@@ -67,11 +88,8 @@ Expected<void> dump_egraph(debug::Inspection& inspection, const std::string& tit
 
 Expected<int> debug_graph(const DebugArguments& arguments) {
   if (arguments.list) return list_cases();
-  if (!arguments.within_op.empty() && arguments.first_missing_fact.empty() && !arguments.trace_missing_dtype) {
-    return error("--within-op is for --trace-first-missing-fact");
-  }
+  LUMEN_TRY(check_arguments(arguments));
   const auto graphs = LUMEN_TRY(chosen_graphs(arguments));
-  if (graphs.size() > 1 && !arguments.dump_egraph.empty()) return error("--dump-egraph is for one graph at a time");
   debug::InspectionOptions options;
   options.saturate.without = arguments.without_rules;
   options.saturate.without_facts = arguments.without_facts;

@@ -4,7 +4,6 @@
 #include <fstream>
 #include <string>
 
-#include "lumen/base/file.h"
 #include "lumen/base/progress.h"
 #include "lumen/egraph/lang/parse.h"
 #include "lumen/egraph/lang/program.h"
@@ -50,25 +49,20 @@ uint64_t row_count(const egraph::EGraph& graph) {
   return rows;
 }
 
-Expected<void> write(const std::string& file, const std::string& text) {
-  const std::span<const std::byte> bytes = std::as_bytes(std::span(text));
-  return write_file(file, std::span(&bytes, 1));
-}
-
 Expected<void> write_reports(Program& program, const std::string& file, const EggOptions& options) {
   egraph::EGraph& graph = program.egraph();
   if (!options.report.empty())
-    LUMEN_TRY(write(options.report, egraph::report_json(graph, program.iterations()) + "\n"));
+    LUMEN_TRY(write_text(options.report, egraph::report_json(graph, program.iterations()) + "\n"));
   if (options.json.empty() && options.html.empty()) return {};
   LUMEN_TRY(graph.rebuild());
   const egraph::ViewOptions view{program.extracted(), program.globals()};
-  if (!options.json.empty()) LUMEN_TRY(write(options.json, egraph::graph_json(graph, view) + "\n"));
+  if (!options.json.empty()) LUMEN_TRY(write_text(options.json, egraph::graph_json(graph, view) + "\n"));
   if (!options.html.empty()) {
     egraph::PageOptions page;
     page.title = file;
     page.view = view;
     page.iterations = program.iterations();
-    LUMEN_TRY(write(options.html, egraph::html_page(graph, page)));
+    LUMEN_TRY(write_text(options.html, egraph::html_page(graph, page)));
   }
   return {};
 }
@@ -115,6 +109,7 @@ Expected<int> run_program(const std::string& file, const EggOptions& options) {
 Expected<int> run_egg(const EggOptions& options) {
   const bool writes = !options.report.empty() || !options.json.empty() || !options.html.empty();
   if (writes && options.files.size() > 1) return error("--report, --json and --html are for one program at a time");
+  for (const std::string& file : {options.report, options.json, options.html}) LUMEN_TRY(check_writable(file));
   int status = 0;
   for (const std::string& file : options.files) {
     if (options.format) {

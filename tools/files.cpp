@@ -1,6 +1,7 @@
 #include "tools/files.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -26,6 +27,32 @@ Expected<std::string> read_stream(std::FILE* stream, const std::string& file) {
   return text;
 }
 
+// A copy of the descriptor that stdout had, when a file called "-" has taken it.
+int taken_stdout = -1;
+
+Diag stdout_error() {
+  return error(fmt::format("stdout: cannot write: {}", errno == 0 ? "some of the text is lost" : std::strerror(errno)));
+}
+
+Expected<void> take_stdout() {
+  if (taken_stdout >= 0) return error("-: stdout can be written to by one option only");
+  std::fflush(stdout);
+  taken_stdout = dup(STDOUT_FILENO);
+  if (taken_stdout < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return stdout_error();
+  return {};
+}
+
+Expected<void> write_to(int descriptor, std::string_view text) {
+  std::fflush(stdout);
+  while (!text.empty()) {
+    const ssize_t count = write(descriptor, text.data(), text.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return stdout_error();
+    text.remove_prefix(static_cast<size_t>(count));
+  }
+  return {};
+}
+
 }  // namespace
 
 Expected<std::string> read_text(const std::string& file) {
@@ -38,15 +65,28 @@ Expected<std::string> read_text(const std::string& file) {
 }
 
 Expected<void> write_text(const std::string& file, std::string_view text) {
+  if (file == "-") return write_to(taken_stdout < 0 ? STDOUT_FILENO : taken_stdout, text);
   const std::span<const std::byte> bytes = std::as_bytes(std::span(text));
   return write_file(file, std::span(&bytes, 1));
 }
 
 Expected<void> check_writable(const std::string& file) {
+  if (file == "-") return take_stdout();
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
   std::error_code ignored;
   if (folder.empty() || std::filesystem::is_directory(folder, ignored)) return {};
   return error(fmt::format("{}: no such folder", folder.string()));
+}
+
+Expected<void> refuse_stdout(std::string_view option, const std::string& file) {
+  if (file != "-") return {};
+  return error(fmt::format("{} -: this is not written to stdout; name a file", option));
+}
+
+Expected<void> finish_stdout() {
+  errno = 0;
+  const bool flushed = std::fflush(stdout) == 0;
+  return flushed && std::ferror(stdout) == 0 ? Expected<void>() : stdout_error();
 }
 
 namespace {

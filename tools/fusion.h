@@ -11,8 +11,10 @@ namespace lumen::tools {
 struct FusionProfileArguments {
   std::string patterns;  // NAME,…; empty: all
   std::string dtype = "f32";
-  std::string shapes;     // 1x512x4096,…; empty: the grid
-  int64_t most_mb = 256;  // of inputs and outputs; larger shapes are left out
+  std::string shapes;          // 1x512x4096,…; empty: the grid
+  int64_t most_mb = 256;       // of inputs and outputs; larger shapes are left out
+  int64_t most_tokens = 8192;  // of the grid's prompts; a power of two
+  int64_t trials = 9;          // of which a time is the median
   bool quick = false;
   std::string output = "fusion-profile.json";
 };

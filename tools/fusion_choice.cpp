@@ -24,6 +24,9 @@ Expected<void> FusionLog::set(CompileOptions& options) {
     options.fusion_profile = arguments_.profile;
     options.fusion_profile_of_another = true;
   }
+  if (!arguments_.gates.empty() && options.fusion != FusionPolicy::profile) {
+    return error("--fusion-gates are for --fusion profile; always and never ask none");
+  }
   const Expected<search::FusionGates> gates = search::parse_gates(arguments_.gates, options.fusion_gates);
   if (!gates.ok()) return error("--fusion-gates: " + gates.diag().message);
   options.fusion_gates = *gates;

@@ -9,12 +9,12 @@ namespace lumen::tools {
 
 using search::FusionShape;
 
-std::vector<FusionShape> fusion_grid(bool quick) {
+std::vector<FusionShape> fusion_grid(bool quick, int64_t most_tokens) {
   const std::vector<int64_t> widths =
       quick ? std::vector<int64_t>{2048} : std::vector<int64_t>{2048, 4096, 11008, 14336};
   std::vector<FusionShape> shapes;
   for (const int64_t width : widths) {
-    for (int64_t seq = 16; seq <= (quick ? 512 : 8192); seq *= quick ? 32 : 2) shapes.push_back({1, seq, width});
+    for (int64_t seq = 16; seq <= (quick ? 512 : most_tokens); seq *= quick ? 32 : 2) shapes.push_back({1, seq, width});
     for (int64_t batch = 1; batch <= (quick ? 8 : 32); batch *= quick ? 8 : 2) shapes.push_back({batch, 1, width});
   }
   return shapes;

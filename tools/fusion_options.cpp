@@ -1,5 +1,8 @@
 #include "tools/fusion_options.h"
 
+#include <bit>
+#include <cstdlib>
+
 #include "tools/language_options.h"
 
 namespace lumen::tools {
@@ -9,11 +12,31 @@ namespace {
 void add_profile_command(CLI::App& fusion, FusionCommandArguments& arguments, Chosen& chosen) {
   FusionProfileArguments& profile = arguments.profile;
   CLI::App* sub = fusion.add_subcommand("profile", "time patterns fused and unfused over shapes, as a profile");
-  sub->add_option("--patterns", profile.patterns, "swiglu, add+rms_norm, … (default: all)")->type_name("NAME,…");
+  sub->add_option("--patterns", profile.patterns, "swiglu, add+rms_norm, … (default: all)")
+      ->check(some_text())
+      ->type_name("NAME,…");
   sub->add_option("--dtype", profile.dtype, "f32, bf16 or f16")->capture_default_str()->type_name("NAME");
-  sub->add_option("--shapes", profile.shapes, "BATCHxSEQxWIDTH,… (default: prompts, batches and widths of models)")
-      ->type_name("SHAPES");
-  sub->add_flag("--quick", profile.quick, "a few shapes");
+  CLI::Option* shapes =
+      sub->add_option("--shapes", profile.shapes, "BATCHxSEQxWIDTH,… (default: prompts, batches and widths of models)")
+          ->check(some_text())
+          ->type_name("SHAPES");
+  CLI::Option* quick = sub->add_flag("--quick", profile.quick, "a few shapes")->excludes(shapes);
+  const auto power_of_two = [](const std::string& text) {
+    const int64_t tokens = std::strtoll(text.c_str(), nullptr, 10);
+    return tokens >= 16 && tokens <= 131072 && std::has_single_bit(static_cast<uint64_t>(tokens))
+               ? ""
+               : "not a power of two from 16 to 131072";
+  };
+  sub->add_option("--max-tokens", profile.most_tokens, "of the longest prompt: a power of two, 131072 at most")
+      ->check(CLI::Validator(power_of_two, ""))
+      ->excludes(shapes)
+      ->excludes(quick)
+      ->capture_default_str()
+      ->type_name("N");
+  sub->add_option("--trials", profile.trials, "of each form, of which a time is the median")
+      ->check(CLI::Range(int64_t{1}, int64_t{1000}))
+      ->capture_default_str()
+      ->type_name("N");
   sub->add_option("--max-mb", profile.most_mb, "MiB of inputs and outputs; larger shapes are left out")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 20))
       ->capture_default_str()
@@ -21,7 +44,9 @@ void add_profile_command(CLI::App& fusion, FusionCommandArguments& arguments, Ch
   sub->add_option("--threads,-t", arguments.threads, "threads that kernels use (default: LUMEN_THREADS, else all)")
       ->check(CLI::Range(1, 256))
       ->type_name("N");
-  sub->add_option("-o,--output", profile.output, "the profile")->capture_default_str()->type_name("FILE.json");
+  sub->add_option("-o,--output", profile.output, "the profile; - for stdout")
+      ->capture_default_str()
+      ->type_name("FILE.json");
   sub->callback([&] {
     use_threads(arguments.threads);
     chosen = [&arguments] { return profile_fusion(arguments.profile); };
@@ -41,8 +66,8 @@ void add_bench_command(CLI::App& fusion, FusionCommandArguments& arguments, Chos
       ->check(CLI::Range(int64_t{1}, int64_t{1000}))
       ->type_name("N");
   sub->add_flag("--quick", bench.quick, "a few cases");
-  sub->add_option("--json", bench.json, "write the numbers there")->type_name("FILE");
-  sub->add_option("--html", bench.html, "write a page with a plot there")->type_name("FILE");
+  sub->add_option("--json", bench.json, "write the numbers there; - for stdout")->type_name("FILE");
+  sub->add_option("--html", bench.html, "write a page with a plot there; - for stdout")->type_name("FILE");
   sub->callback([&] {
     use_threads(arguments.threads);
     chosen = [&arguments] { return bench_fusion(arguments.bench); };

@@ -70,9 +70,9 @@ class PatternPair {
     return sum;
   }
 
-  Expected<FusionTimes> time(int64_t rows) const {
+  Expected<FusionTimes> time(int64_t rows, int64_t trials) const {
     std::vector<Expected<search::Timing>> timings = search::measure(
-        {{programs_[0].get(), programs_[1].get()}, graph_.get(), {{"rows", rows}}, /*to_the_end=*/true});
+        {{programs_[0].get(), programs_[1].get()}, graph_.get(), {{"rows", rows}}, /*to_the_end=*/true, trials});
     const search::Timing fused = LUMEN_TRY(timings[0]), unfused = LUMEN_TRY(timings[1]);
     return FusionTimes{1e3 * fused.seconds, 1e3 * unfused.seconds, 1e3 * fused.spread, 1e3 * unfused.spread};
   }
@@ -130,7 +130,7 @@ class Profiler {
         if (pair.bytes(rows_of(shape)) > arguments_.most_mb << 20) {
           ++left_out_;
         } else {
-          profile_.patterns[pattern][shape] = LUMEN_TRY(pair.time(rows_of(shape)));
+          profile_.patterns[pattern][shape] = LUMEN_TRY(pair.time(rows_of(shape), arguments_.trials));
         }
         progress_.advance();
       }
@@ -153,11 +153,11 @@ class Profiler {
 
 Expected<int> profile_fusion(const FusionProfileArguments& arguments) try {
   const std::vector<std::string> patterns = LUMEN_TRY(parse_patterns(arguments.patterns));
-  std::vector<FusionShape> shapes =
-      arguments.shapes.empty() ? fusion_grid(arguments.quick) : LUMEN_TRY(parse_fusion_shapes(arguments.shapes));
+  std::vector<FusionShape> shapes = arguments.shapes.empty() ? fusion_grid(arguments.quick, arguments.most_tokens)
+                                                             : LUMEN_TRY(parse_fusion_shapes(arguments.shapes));
   const std::optional<DType> dtype = parse_dtype(arguments.dtype);
-  if (!dtype || !is_float(*dtype)) {
-    return error(fmt::format("--dtype {}: not the name of a dtype of floats", arguments.dtype));
+  if (dtype != DType::f32 && dtype != DType::bf16 && dtype != DType::f16) {
+    return error(fmt::format("--dtype {}: not one of f32, bf16, f16", arguments.dtype));
   }
   LUMEN_TRY(check_writable(arguments.output));
   FusionProfile profile;
@@ -167,6 +167,12 @@ Expected<int> profile_fusion(const FusionProfileArguments& arguments) try {
   Profiler profiler(arguments, profile, std::move(shapes), patterns.size());
   for (const std::string& pattern : patterns) LUMEN_TRY(profiler.measure(pattern));
   profiler.finish();
+  if (profile.patterns.empty()) {
+    return error(
+        fmt::format("every shape has more than {} MiB of inputs and outputs, so nothing was measured; --max-mb "
+                    "allows more",
+                    arguments.most_mb));
+  }
   for (const auto& [name, points] : profile.patterns) print_pattern(name, points);
   if (profiler.left_out() > 0) {
     fmt::print("left out: {} shapes with more than {} MiB of inputs and outputs (--max-mb)\n", profiler.left_out(),

@@ -60,8 +60,16 @@ void add_sampling(CLI::App& app, SamplingArguments& sampling) {
 
 }  // namespace
 
+CLI::Validator some_text() {
+  return CLI::Validator([](const std::string& text) { return text.empty() ? "must not be empty" : ""; }, "");
+}
+
 void add_trace(CLI::App& app, std::string& file) {
+  const auto refuse_stdout = [](const std::string& name) {
+    return name == "-" ? "stdout is for the program's text; name a file" : "";
+  };
   app.add_option("--trace", file, "what ran when on which thread, for Perfetto or chrome://tracing")
+      ->check(CLI::Validator(refuse_stdout, ""))
       ->type_name("FILE.json");
 }
 
@@ -115,10 +123,11 @@ void add_profile(CLI::App& app, LanguageArguments& arguments, Chosen& chosen) {
   sub->add_option("--rounds", profile.rounds, "runs, of which the median is shown")
       ->check(CLI::Range(int64_t{1}, int64_t{10'000}))
       ->capture_default_str();
-  sub->add_option("--json", profile.json, "write the numbers there")->type_name("FILE");
+  sub->add_option("--json", profile.json, "write the numbers there; - for stdout")->type_name("FILE");
   sub->footer(
       "First the machine's limits are measured. GB/s and GFLOP/s count what a kernel has to move and to compute at\n"
       "least; MBU and MFU are shares of what copies of that size, and multiply-adds, reach here.\n"
+      "--json has {hardware, limits, profiles: {NAME: {seconds, between_kernels_seconds, runs, kernels: [...]}}}.\n"
       "\n"
       "Examples:\n"
       "  lumen profile examples/transformer_block.hlir\n"
@@ -136,7 +145,9 @@ void add_explain(CLI::App& app, LanguageArguments& arguments, Chosen& chosen) {
   sub->add_option("FILE", explain.file, "a graph")->type_name("");
   sub->add_option("--diff", explain.diff, "two graphs, side by side")->expected(2)->type_name("A B");
   add_model(*sub, explain.model, arguments.threads, false);
-  sub->add_option("-o,--output", explain.output, "the page")->capture_default_str()->type_name("FILE.html");
+  sub->add_option("-o,--output", explain.output, "the page; - for stdout")
+      ->capture_default_str()
+      ->type_name("FILE.html");
   sub->add_option("--dim", explain.dims, "NAME=N: a symbolic dim, for the run that is timed (default: about 512)")
       ->type_name("NAME=N");
   sub->add_flag("--no-rewrite", explain.no_rewrite, "compile the graph as it is written");
@@ -171,7 +182,7 @@ void add_llm_bench(CLI::App& bench, LanguageArguments& arguments, Chosen& chosen
   llm->add_option("--rounds", arguments.bench.rounds, "measurements, of which the median is shown")
       ->check(CLI::Range(int64_t{1}, int64_t{1000}))
       ->capture_default_str();
-  llm->add_option("--json", arguments.bench.json, "write the numbers there")->type_name("FILE");
+  llm->add_option("--json", arguments.bench.json, "write the numbers there; - for stdout")->type_name("FILE");
   llm->add_flag("--profile", arguments.bench.profile, "show where the time goes");
   add_trace(*llm, arguments.bench.trace);
   llm->callback([&] {

@@ -21,6 +21,8 @@ struct LanguageArguments {
 // Both live until the command that was chosen has run.
 using Chosen = std::function<Expected<int>()>;
 void add_trace(CLI::App& app, std::string& file);
+// For an option where an empty text would be taken for none.
+CLI::Validator some_text();
 void add_model(CLI::App& app, ModelArguments& model, std::optional<int>& threads, bool is_required = true);
 // LUMEN_THREADS is read once, by flags(), after the options are parsed.
 void use_threads(const std::optional<int>& threads);

@@ -13,6 +13,7 @@
 #include "lumen/base/nearest.h"
 #include "tools/commands.h"
 #include "tools/debug_options.h"
+#include "tools/files.h"
 #include "tools/fusion_options.h"
 #include "tools/language_options.h"
 
@@ -109,9 +110,9 @@ void add_egg_output(CLI::App& egg, EggOptions& options) {
   const auto file = [&](const char* name, std::string& target, const char* help) {
     egg.add_option(name, target, help)->type_name("FILE")->group("Output");
   };
-  file("--report", options.report, "what every iteration and every rule did, as JSON");
-  file("--json", options.json, "the e-graph at the end, in the egraph-serialize layout");
-  file("--html", options.html, "the e-graph at the end and the rules, as a page for a browser");
+  file("--report", options.report, "what every iteration and every rule did, as JSON; - for stdout");
+  file("--json", options.json, "the e-graph at the end, in the egraph-serialize layout; - for stdout");
+  file("--html", options.html, "the e-graph at the end and the rules, as a page for a browser; - for stdout");
   egg.add_flag("--format", options.format, "print the program formatted and stop")->group("Output");
   egg.add_flag("--desugar", options.desugar, "print it as plain egglog, without named fields and `for`, and stop")
       ->group("Output");
@@ -282,8 +283,8 @@ void add_bench(CLI::App& app, BenchOptions& options, BenchEnvironment& environme
         ->type_name("NAME");
     sub->add_flag("--quick", options.quick, "a few cases of each group, and fewer trials");
     sub->add_flag("--cold", options.cold, "compile with an empty cache, so that compile times include all tuning");
-    sub->add_option("--json", options.json, "write everything there")->type_name("FILE");
-    sub->add_option("--html", options.html, "write a page with plots there")->type_name("FILE");
+    sub->add_option("--json", options.json, "write everything there; - for stdout")->type_name("FILE");
+    sub->add_option("--html", options.html, "write a page with plots there; - for stdout")->type_name("FILE");
     add_trace(*sub, options.trace);
     add_fusion(*sub, options.fusion);
     sub->add_option("--compare", options.compare, "set the times beside those of a file that --json wrote")
@@ -406,8 +407,15 @@ int main_with(int argc, char** argv) {
 
 }  // namespace lumen::tools
 
-int main(int argc, char** argv) try {
-  return lumen::tools::main_with(argc, argv);
-} catch (const std::exception& problem) {
-  return lumen::tools::fail(problem.what());
+int main(int argc, char** argv) {
+  using namespace lumen;
+  int status = 1;
+  try {
+    status = tools::main_with(argc, argv);
+  } catch (const std::exception& problem) {
+    if (std::ferror(stdout) == 0) tools::fail(problem.what());  // else it is said below
+  }
+  const Expected<void> finished = tools::finish_stdout();
+  if (!finished.ok()) tools::fail(finished.diag().str());
+  return finished.ok() || status != 0 ? status : 1;
 }

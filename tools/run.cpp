@@ -160,6 +160,8 @@ Expected<int> run_graph(const RunOptions& options) {
     graph = LUMEN_TRY(read_graph(options.file));
   }
   const FileNames output_files = LUMEN_TRY(parse_files("--output", "output", options.outputs, output_names(*graph)));
+  for (const auto& [output, file] : output_files) LUMEN_TRY(refuse_stdout("--output", file));
+  LUMEN_TRY(refuse_stdout("--outputs", options.outputs_file));
   NamedTensors expected = options.diff.empty() ? NamedTensors{} : LUMEN_TRY(read_expected(*graph, options.diff));
   if (!(options.atol >= 0 && options.rtol >= 0)) return error("--atol and --rtol must not be negative");
   NamedTensors inputs = LUMEN_TRY(read_inputs(*graph, options));

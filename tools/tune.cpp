@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <iostream>
 #include <sstream>
 
 #include "lumen/search/tuning_db.h"
@@ -98,13 +97,9 @@ Expected<int> show_tuning(const TuneOptions& options) {
 
 Expected<int> export_tuning(const TuneOptions& options) {
   const TuningDb db = LUMEN_TRY(open_to_read(options));
-  if (options.file.empty() || options.file == "-") {
-    LUMEN_TRY(db.export_json(std::cout, filter_of(options)));
-    return 0;
-  }
   std::ostringstream text;
   LUMEN_TRY(db.export_json(text, filter_of(options)));
-  LUMEN_TRY(write_text(options.file, text.str()));
+  LUMEN_TRY(write_text(options.file.empty() ? "-" : options.file, text.str()));
   return 0;
 }
 

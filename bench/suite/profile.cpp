@@ -111,10 +111,15 @@ std::string profile_json(const Profile& profile, const Limits& limits) {
                        {"share", kernel.seconds / profile.wall()},
                        {"bytes", kernel.work.bytes},
                        {"flops", kernel.work.flops},
+                       {"gb_per_second", kernel.bytes_per_second() / 1e9},
+                       {"gflop_per_second", kernel.flops_per_second() / 1e9},
                        {"mbu", kernel.memory_share(limits)},
                        {"mfu", kernel.compute_share(limits)}});
   }
-  const nlohmann::ordered_json whole = {{"seconds", profile.wall()}, {"runs", profile.runs()}, {"kernels", kernels}};
+  const nlohmann::ordered_json whole = {{"seconds", profile.wall()},
+                                        {"between_kernels_seconds", profile.between()},
+                                        {"runs", profile.runs()},
+                                        {"kernels", kernels}};
   return whole.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 

@@ -69,8 +69,8 @@ void build_embedding(Graph& g, int64_t size) {
 
 constexpr DebugCase kCases[] = {
     {"mul", "a product", build_mul},
-    {"sigmoid", "", [](Graph& g, int64_t n) { sigmoid(g.input("x", {n})).output("y"); }},
-    {"tanh", "", [](Graph& g, int64_t n) { tanh(g.input("x", {n})).output("y"); }},
+    {"sigmoid", "1 / (1 + exp(-x))", [](Graph& g, int64_t n) { sigmoid(g.input("x", {n})).output("y"); }},
+    {"tanh", "the hyperbolic tangent", [](Graph& g, int64_t n) { tanh(g.input("x", {n})).output("y"); }},
     {"gelu-inner", "the polynomial inside gelu", build_gelu_inner},
     {"gelu", "by tanh", [](Graph& g, int64_t n) { gelu_tanh(g.input("x", {n})).output("y"); }},
     {"gelu-erf", "by erf", [](Graph& g, int64_t n) { gelu(g.input("x", {n})).output("y"); }},

@@ -14,7 +14,8 @@ namespace {
 
 using Kind = TermFault::Kind;
 
-constexpr std::string_view kMissingKernel = "missing-kernel", kDType = "dtype", kShape = "shape", kAll = "all";
+constexpr std::string_view kMissingKernel = "missing-kernel", kDType = "dtype", kShape = "shape", kFacts = "facts",
+                           kAll = "all";
 
 // The values of the graph that a kernel stands for.
 std::string vars_in(const Inspection& inspection, const Lowering& lowering, size_t kernel) {
@@ -68,13 +69,13 @@ Expected<void> find_wrong_types(Inspection& inspection, std::string_view check, 
 
 Expected<std::vector<Finding>> check(Inspection& inspection, const Expected<Lowering>& lowering,
                                      std::string_view what) {
-  const auto known = {kMissingKernel, kDType, kShape, kAll};
+  const auto known = {kMissingKernel, kDType, kShape, kFacts, kAll};
   if (std::ranges::find(known, what) == known.end()) {
     return error(fmt::format("no check is called {}; there are {}", what, fmt::join(known, ", ")));
   }
   std::vector<Finding> findings;
   for (const std::string_view types : {kDType, kShape}) {
-    if (what == types || what == kAll) LUMEN_TRY(find_wrong_types(inspection, types, findings));
+    if (what == types || what == kFacts || what == kAll) LUMEN_TRY(find_wrong_types(inspection, types, findings));
   }
   if (what == kMissingKernel || what == kAll) find_missing_kernels(inspection, lowering, findings);
   // What both checks of types say is said once.

@@ -18,6 +18,7 @@ struct Finding {
 //   missing-kernel   values that no kind of kernel computes: they are interpreted
 //   dtype, shape     values whose type is not known, terms of another type than what they are equal to, and terms that
 //                    their op refuses, with the rule that made them
+//   facts            both of these: the fact type_of has both
 // Findings that follow from another one (the type of what reads a value without type) are left out.
 Expected<std::vector<Finding>> check(Inspection& inspection, const Expected<Lowering>& lowering, std::string_view what);
 

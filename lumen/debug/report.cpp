@@ -126,6 +126,11 @@ class Report {
     if (fired.size() > kMostRules) say("  and {} more\n", fired.size() - kMostRules);
   }
 
+  bool has_op(std::string_view name) const {
+    return std::ranges::any_of(inspection_.graph().order(),
+                               [&](NodeId id) { return inspection_.graph()[id].op->name == name; });
+  }
+
   std::string kernel_names(const std::vector<size_t>& kernels) const {
     std::string text;
     for (const size_t k : kernels) {
@@ -180,7 +185,13 @@ class Report {
   Expected<void> inspect_op() {
     if (!lowering_.ok()) return lowering_.diag();
     const Coverage coverage = LUMEN_TRY(debug::inspect_op(inspection_, *lowering_, questions_.inspect_op));
-    say("{}: {} of {} covered\n", questions_.inspect_op, coverage.covered(), coverage.uses.size());
+    if (coverage.uses.empty()) {
+      const std::string op = questions_.inspect_op.substr(0, questions_.inspect_op.find(':'));
+      say("{}: {}\n", questions_.inspect_op,
+          has_op(op) ? "inputs are given, not computed" : "there is none in the graph");
+    } else {
+      say("{}: {} of {} covered\n", questions_.inspect_op, coverage.covered(), coverage.uses.size());
+    }
     Json& json = json_["inspect_op"] = {
         {"mapping", questions_.inspect_op}, {"covered", coverage.covered()}, {"uses", Json::array()}};
     for (const OpUse& use : coverage.uses) {
@@ -230,7 +241,12 @@ class Report {
     const std::string& fact = questions_.first_missing_fact;
     const std::optional<NodeId> id = LUMEN_TRY(first_without_fact(inspection_, fact, questions_.within_op));
     if (id) return trace(fact, inspection_.var(*id));
-    say("every {} has {}\n", questions_.within_op.empty() ? "value" : questions_.within_op, fact);
+    const std::string& op = questions_.within_op;
+    if (!op.empty() && !has_op(op)) {
+      say("there is no {} in the graph\n", op);
+    } else {
+      say("every {} has {}\n", op.empty() ? "value" : op, fact);
+    }
     json_["trace_fact"] = {{"found", true}, {"cause", ""}, {"steps", Json::array()}};
     return {};
   }

@@ -16,7 +16,7 @@ struct Questions {
   std::optional<std::pair<std::string, std::string>> trace_fact;    // FACT, VAR
   std::string first_missing_fact;                                   // FACT
   std::string within_op;                                            // OP, for the above; empty: any
-  std::string check;                                                // missing-kernel, dtype, shape or all
+  std::string check;                                                // missing-kernel, dtype, shape, facts or all
   std::optional<std::pair<std::string, std::string>> why, why_not;  // RULE, VAR
   bool print_egraph = false;
 

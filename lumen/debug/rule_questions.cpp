@@ -54,9 +54,25 @@ Expected<egraph::WhyNot> probe(Inspection& inspection, RuleId rule, NodeId var) 
   return egraph::why_not(inspection.egraph(), rule, inspection.tensor_sort(), inspection.class_of(var), text);
 }
 
-std::string not_merged(const WhyRule& found, std::string_view rule, const std::string& var) {
-  if (!found.fires) return fmt::format("{} does not fire at {}; --why-not {} {} tells why\n", rule, var, rule, var);
-  return fmt::format("{} fires at {}, and what it says was known already\n", rule, var);
+// A rule's name as the shell takes it.
+std::string as_argument(std::string_view rule) {
+  return rule.find(' ') == std::string_view::npos ? std::string(rule) : fmt::format("'{}'", rule);
+}
+
+bool finds_equals(const egraph::Rule& rule) {
+  return std::ranges::any_of(rule.actions,
+                             [](const egraph::Action& action) { return action.kind == egraph::Action::Kind::unite; });
+}
+
+std::string not_merged(Inspection& inspection, const WhyRule& found, RuleId rule, const std::string& var) {
+  const egraph::Rule& asked = inspection.egraph().rule(rule);
+  const std::string& name = asked.name;
+  if (!found.fires) {
+    return fmt::format("{} does not fire at {}; --why-not {} {} tells why\n", name, var, as_argument(name), var);
+  }
+  if (inspection.is_off(rule)) return fmt::format("{} matches at {}, but is switched off\n", name, var);
+  if (finds_equals(asked)) return fmt::format("{} fires at {}, and what it says was known already\n", name, var);
+  return fmt::format("{} fires at {} and states a fact; --inspect-var {} shows all facts\n", name, var, var);
 }
 
 }  // namespace
@@ -77,7 +93,7 @@ Expected<WhyRule> why(Inspection& inspection, std::string_view name, NodeId var)
   }
   const std::string where = inspection.var(var);
   if (found.steps.empty()) {
-    found.text = not_merged(found, name, where);
+    found.text = not_merged(inspection, found, rule, where);
     return found;
   }
   found.text = fmt::format("{} matched {} times in the graph; at {} ({}) it says\n", name, found.matches, where,
@@ -107,8 +123,8 @@ Expected<WhyNotRule> why_not(Inspection& inspection, std::string_view name, Node
   if (found.fires && found.is_off) {
     found.text = fmt::format("{} matches at {}, but is switched off\n", name, where);
   } else if (found.fires) {
-    found.text =
-        fmt::format("{} fires at {}; --why {} {} shows what it says\n", name, where, name, inspection.var(var));
+    found.text = fmt::format("{} fires at {}; --why {} {} shows what it says\n", name, where, as_argument(name),
+                             inspection.var(var));
   } else {
     found.text = fmt::format("{} does not fire at {}{}\n{}", name, where, found.is_off ? " (and is switched off)" : "",
                              why.text());

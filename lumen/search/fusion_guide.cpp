@@ -15,8 +15,6 @@ namespace lumen::search {
 
 namespace {
 
-constexpr size_t kRank = 3;  // of the shapes in a profile
-
 constexpr std::string_view kGates[] = {"margin", "min_tensor_elements", "min_nodes", "max_graph_size"};
 
 Expected<void> set_gate(FusionGates& gates, std::string_view name, std::string_view value) {
@@ -147,8 +145,8 @@ Expected<FusionGates> parse_gates(std::string_view text, FusionGates from) {
 
 FusionShape profiled_shape(std::span<const int64_t> dims) {
   FusionShape shape(dims.begin(), dims.end());
-  while (shape.size() < kRank) shape.insert(shape.begin(), 1);
-  while (shape.size() > kRank) {
+  while (shape.size() < kFusionRank) shape.insert(shape.begin(), 1);
+  while (shape.size() > kFusionRank) {
     shape[1] *= shape[0];
     shape.erase(shape.begin());
   }

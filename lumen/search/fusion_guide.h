@@ -46,6 +46,8 @@ struct FusionDecision {
   bool fuse = false;
   std::string where = {};  // the bucket
 
+  // By the times of a fusion profile.
+  bool is_by_profile() const { return source == "exact" || source == "interpolated" || source == "nearest"; }
   std::string str() const;
 };
 

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 
 #include "lumen/base/nearest.h"
 
@@ -56,8 +58,12 @@ class Reader {
     for (const auto& [name, shapes] : patterns.items()) {
       LUMEN_TRY(check_pattern(name, known_));
       if (!shapes.is_object()) return error(fmt::format("{}.{} is no object of shapes", half, name));
+      std::set<FusionShape> seen;
       for (const auto& [key, value] : shapes.items()) {
         const FusionShape shape = LUMEN_TRY(parse_fusion_shape(key));
+        if (!seen.insert(shape).second) {
+          return error(fmt::format("{}.{} has the shape {} twice", half, name, shape_text(shape)));
+        }
         const double milliseconds = value.is_number() ? value.get<double>() : NAN;
         const bool ok = milliseconds < kMostMilliseconds && (may_be_zero ? milliseconds >= 0 : milliseconds > 0);
         if (!ok) {
@@ -125,6 +131,24 @@ class Reader {
   FusionProfile profile_;
 };
 
+// A parser of JSON keeps one of two values with the same key, and does not say so.
+class Keys {
+ public:
+  bool operator()(int, Json::parse_event_t event, Json& parsed) {
+    if (event == Json::parse_event_t::object_start) open_.emplace_back();
+    if (event == Json::parse_event_t::object_end) open_.pop_back();
+    if (event == Json::parse_event_t::key && !open_.back().insert(parsed.get<std::string>()).second && twice_.empty()) {
+      twice_ = parsed.get<std::string>();
+    }
+    return true;
+  }
+  const std::string& twice() const { return twice_; }
+
+ private:
+  std::vector<std::set<std::string>> open_;
+  std::string twice_;
+};
+
 // More digits than a clock has are noise.
 double rounded(double milliseconds) {
   const std::string text = fmt::format("{:.5g}", milliseconds);
@@ -180,8 +204,10 @@ std::string print_fusion_profile(const FusionProfile& profile) {
 
 Expected<FusionProfile> parse_fusion_profile(std::string_view text, const std::string& file,
                                              std::span<const std::string_view> known) {
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  Keys keys;
+  const Json json = Json::parse(text, std::ref(keys), /*allow_exceptions=*/false);
   if (json.is_discarded()) return error(fmt::format("{}: not JSON", file));
+  if (!keys.twice().empty()) return error(fmt::format("{}: the key \"{}\" is there twice", file, keys.twice()));
   Expected<FusionProfile> profile = Reader(json, file, known).read();
   if (profile.ok()) return profile;
   return error(fmt::format("{}: {}", file, profile.diag().message));

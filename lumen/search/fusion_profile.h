@@ -19,8 +19,9 @@
 
 namespace lumen::search {
 
-// Batch, sequence, features.
+// Batch, sequence, features. Other ranks are read, but looked up are shapes of this one.
 using FusionShape = std::vector<int64_t>;
+constexpr size_t kFusionRank = 3;
 std::string shape_text(const FusionShape& shape);  // "[1, 512, 4096]"
 Expected<FusionShape> parse_fusion_shape(std::string_view text);
 
@@ -41,8 +42,8 @@ struct FusionProfile {
 
 std::string print_fusion_profile(const FusionProfile& profile);
 
-// Refuses what is no profile: keys that are missing, times that are not positive, shapes that one half lacks, and
-// patterns that are not `known`. An error has the file and what it found there.
+// Refuses what is no profile: keys that are missing or there twice, times that are not positive, shapes that one half
+// lacks, and patterns that are not `known`. An error has the file and what it found there.
 Expected<FusionProfile> parse_fusion_profile(std::string_view text, const std::string& file,
                                              std::span<const std::string_view> known);
 

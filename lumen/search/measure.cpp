@@ -16,7 +16,6 @@ namespace lumen::search {
 
 namespace {
 
-constexpr int kTrials = 9;              // of the ones that stay in the race
 constexpr double kTrialSeconds = 1e-3;  // of runs make one trial
 constexpr double kFarBehind = 1.25;     // slower than the best of each round by this, after two: out
 constexpr double kHopeless = 4;         // the same after a single run that takes longer than this:
@@ -192,7 +191,7 @@ std::vector<Expected<Timing>> measure(const Contest& contest) {
   }
   std::vector<bool> out = contest.to_the_end ? std::vector<bool>(racers.size()) : leave_out_hopeless(racers);
   std::vector<double> best;  // by round
-  for (int trial = 0; trial < kTrials; ++trial) {
+  for (int64_t trial = 0; trial < contest.trials; ++trial) {
     best.push_back(INFINITY);
     for (size_t k = 0; k < racers.size(); ++k) {
       if (!states[k].ok() || out[k]) continue;
@@ -207,7 +206,7 @@ std::vector<Expected<Timing>> measure(const Contest& contest) {
   std::vector<std::vector<double>> times;
   for (size_t k = 0; k < racers.size(); ++k) {
     timings.push_back(states[k].ok() ? Expected<Timing>(racers[k].timing()) : Expected<Timing>(states[k].diag()));
-    if (!states[k].ok() || racers[k].times().size() < kTrials) continue;
+    if (!states[k].ok() || std::ssize(racers[k].times()) < contest.trials) continue;
     stayed.push_back(k);
     times.push_back(racers[k].times());
   }

@@ -23,6 +23,7 @@ struct Contest {
   const Graph* body;
   DimValues dims;
   bool to_the_end = false;  // all are tried as often
+  int64_t trials = 9;       // of the ones that stay in the race
 };
 
 // Medians of the trials of competitors, times[competitor][round], that took turns: each trial counts as long as it

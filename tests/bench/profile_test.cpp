@@ -79,6 +79,9 @@ TEST(Profile, prints_json) {
   EXPECT_EQ(json["runs"], 3);
   EXPECT_DOUBLE_EQ(json["kernels"][0]["share"], 0.6);
   EXPECT_DOUBLE_EQ(json["kernels"][1]["mbu"], 0.5);
+  EXPECT_DOUBLE_EQ(json["kernels"][1]["gb_per_second"], 5);
+  EXPECT_DOUBLE_EQ(json["kernels"][0]["gflop_per_second"], 10);
+  EXPECT_DOUBLE_EQ(json["between_kernels_seconds"], 4e-3);
 }
 
 }  // namespace

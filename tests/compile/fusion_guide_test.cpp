@@ -175,6 +175,35 @@ TEST_F(Guided, another_machine_is_refused_unless_it_was_asked_for) {
   EXPECT_GT(calls(*graph, options), 1u);
 }
 
+// A line on stderr when a profile had nothing to say, with the reason.
+TEST_F(Guided, a_profile_that_decides_nothing_is_named) {
+  const auto said = [&](const Graph& graph, const FusionProfile& profile) {
+    CompileOptions options = with(profile);
+    options.fusion_profile_of_another = true;
+    testing::internal::CaptureStderr();
+    compile_program(graph, options);
+    std::string text = testing::internal::GetCapturedStderr();
+    const size_t at = text.find(options.fusion_profile + ": ");
+    return at == std::string::npos ? text : text.substr(at + options.fusion_profile.size() + 2);
+  };
+  FusionProfile profile = profile_of("gelu", 2, 1);
+  EXPECT_EQ(said(*pattern_graph("gelu"), profile), "");
+  EXPECT_EQ(said(*pattern_graph("swiglu"), profile),
+            "nothing was decided by this profile: no group of ops is just one of gelu\n");
+  EXPECT_EQ(said(*pattern_graph("gelu", bf16), profile),
+            "nothing was decided by this profile: the profile is of f32, the program computes in bf16\n");
+  profile.patterns["gelu"] = {{{64, 128}, {2, 1, 0, 0}}};
+  EXPECT_EQ(
+      said(*pattern_graph("gelu"), profile),
+      "nothing was decided by this profile: [64, 128] is a shape of 2 dims, and shapes are looked up as 3: batch, "
+      "sequence, width\n");
+  profile = profile_of("gelu", 2, 1);
+  profile.hardware = "another";
+  EXPECT_TRUE(said(*pattern_graph("gelu"), profile).starts_with("the times are of other hardware (another "));
+  profile.hardware = "";
+  EXPECT_EQ(said(*pattern_graph("gelu"), profile), "the times are of unknown hardware: no \"meta\" names it\n");
+}
+
 TEST_F(Guided, what_is_unfused_computes_the_same) {
   auto graph = pattern_graph("add+layer_norm");
   CompileOptions options = with(profile_of("add+layer_norm", 2, 1));

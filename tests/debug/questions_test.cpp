@@ -31,7 +31,7 @@ TEST(Questions, names_that_do_not_exist_are_errors) {
             "name");
   EXPECT_EQ(error_of(inspection->find_class("#99")), "the e-graph has no class #99");
   EXPECT_EQ(error_of(check(*inspection, lower(*inspection), "dtypes")),
-            "no check is called dtypes; there are missing-kernel, dtype, shape, all");
+            "no check is called dtypes; there are missing-kernel, dtype, shape, facts, all");
   EXPECT_EQ(error_of(trace_fact(*inspection, "size", NodeId{0})),
             "no fact is called size; there are type_of, constant_of, factors, addends");
   const Lowering lowering = lower(*inspection).value();
@@ -97,6 +97,57 @@ TEST(Questions, why_not_shows_what_fails) {
   EXPECT_FALSE(found.fires);
   ASSERT_EQ(found.failed.size(), 1u);
   EXPECT_TRUE(found.failed[0].starts_with("(Mul ")) << found.failed[0];
+}
+
+// Most rules begin at a term; some ask for facts alone, and those are about the first value that they name.
+TEST(Questions, every_rule_can_be_asked_about) {
+  const auto inspection = inspect_case("layer-norm");
+  const NodeId y = inspection->find_var("y").value();
+  size_t fired = 0;
+  for (egraph::RuleId rule = 0; rule < inspection->egraph().rule_count(); ++rule) {
+    const std::string name = inspection->egraph().rule(rule).name;
+    const Expected<WhyRule> yes = why(*inspection, name, y);
+    const Expected<WhyNotRule> no = why_not(*inspection, name, y);
+    ASSERT_EQ(error_of(yes) + error_of(no), "") << name;
+    EXPECT_EQ(yes->fires, no->fires) << name;
+    EXPECT_EQ(no->fires, no->failed.empty()) << name;
+    EXPECT_NE(yes->text, "");
+    fired += yes->fires ? 1 : 0;
+  }
+  EXPECT_GT(fired, 0u);
+}
+
+TEST(Questions, rules_about_facts_say_what_they_found) {
+  const auto inspection = inspect_text(R"(lumen 1
+%x = Input() :name "x" :shape [4]
+%one = Constant() :value f32(1)
+%ones = View(%one) :view {[4] 0}
+%two = Constant() :value f32(2)
+%twos = View(%two) :view {[4] 0}
+%none = Constant() :value f32(-0)
+%nones = View(%none) :view {[4] 0}
+%a = Mul(%x, %ones)
+%b = Add(%a, %nones)
+%c = Mul(%b, %twos)
+%d = Mul(%c, %twos)
+%four = Mul(%twos, %twos)
+output "a" = %a
+output "b" = %b
+output "d" = %d
+output "four" = %four
+)");
+  const auto steps = [&](std::string_view rule, std::string_view var) {
+    const WhyRule found = why(*inspection, rule, inspection->find_var(var).value()).value();
+    EXPECT_TRUE(found.fires) << found.text;
+    return found.steps.size();
+  };
+  EXPECT_GT(steps("times-one", "a"), 0u);
+  EXPECT_GT(steps("plus-nothing", "b"), 0u);
+  EXPECT_GT(steps("scale-twice", "d"), 0u);
+  EXPECT_GT(steps("constants-fold", "four"), 0u);
+  const WhyNotRule not_here = why_not(*inspection, "times-one", inspection->find_var("d").value()).value();
+  EXPECT_FALSE(not_here.fires);
+  EXPECT_EQ(not_here.failed, std::vector<std::string>{"(neutral_mul ?3)"}) << not_here.text;
 }
 
 TEST(Questions, a_fact_is_traced_to_where_it_begins) {

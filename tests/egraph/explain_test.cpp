@@ -177,4 +177,31 @@ TEST(WhyNot, ConditionsAndValues) {
       "  with    the left side = (Pow (Var \"x\") (Num 7))\n");
 }
 
+TEST(WhyNot, OfSeveralPatternsTheOneThatGetsFurthest) {
+  const std::string rules = std::string(kDeclarations) +
+                            "(rule ((= s (Add a b)) (= p (Mul a (Num 2)))) ((union s p)) :name \"r\")"
+                            "(Add (Var \"x\") (Num 1))";
+  EXPECT_EQ(explained(rules + "(Mul (Var \"x\") (Num 2)) (why-not \"r\" (Mul (Var \"x\") (Num 2)))"),
+            "the rule matches\n");
+  EXPECT_EQ(explained(rules + "(why-not \"r\" (Mul (Var \"x\") (Num 3)))"),
+            "  holds   (Mul a ?3) = p\n"
+            "  fails   (Num 2) = ?3\n"
+            "  with    a = (Var \"x\")\n"
+            "  with    ?3 = (Num 3)\n"
+            "  with    p = (Mul (Var \"x\") (Num 3))\n");
+}
+
+TEST(WhyNot, ARuleThatAsksForFactsAlone) {
+  const std::string rules = std::string(kDeclarations) +
+                            "(relation known (M i64)) (known (Var \"x\") 7)"
+                            "(rule ((known e n) (< n 3)) ((union e (Num n))) :name \"r\")";
+  EXPECT_EQ(explained(rules + "(why-not \"r\" (Var \"x\"))"),
+            "  holds   (known e n)\n"
+            "  fails   (< n 3)\n"
+            "  with    e = (Var \"x\")\n"
+            "  with    n = 7\n");
+  EXPECT_EQ(explained(rules + "(why-not \"r\" 7)"), explained(rules + "(why-not \"r\" (Var \"x\"))"));
+  EXPECT_EQ(explained(rules + "(why-not \"r\" 7.5)"), "rule r says nothing about values of sort f64");
+}
+
 }  // namespace lumen::egraph

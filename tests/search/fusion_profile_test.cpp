@@ -52,6 +52,14 @@ TEST(FusionProfile, refuses_shapes_that_are_none) {
             "p.json: the shapes of gelu have different ranks");
 }
 
+TEST(FusionProfile, refuses_what_is_there_twice) {
+  EXPECT_EQ(problem(R"({"unfused": {"gelu": {"[1,2]": 1, "[1, 2]": 2}}, "fused": {"gelu": {"[1, 2]": 1}}})"),
+            "p.json: unfused.gelu has the shape [1, 2] twice");
+  EXPECT_EQ(problem(R"({"unfused": {}, "fused": {}, "fused": {}})"), "p.json: the key \"fused\" is there twice");
+  EXPECT_EQ(problem(R"({"unfused": {"gelu": {}, "gelu": {}}, "fused": {}})"),
+            "p.json: the key \"gelu\" is there twice");
+}
+
 TEST(FusionProfile, says_which_pattern_was_meant) {
   EXPECT_EQ(problem(R"({"unfused": {"swigul": {}}, "fused": {}})"),
             "p.json: unknown pattern \"swigul\"; did you mean \"swiglu\"?");

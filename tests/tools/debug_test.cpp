@@ -29,6 +29,46 @@ TEST(Debug, the_older_names_ask_the_same) {
   EXPECT_EQ(with({"--trace-fn", "type_of", "y"}), with({"--trace-fact", "type_of", "y"}));
   EXPECT_EQ(with({"--trace-missing-dtype"}), with({"--trace-first-missing-fact", "type_of"}));
   EXPECT_NE(with({"--trace-missing-dtype"}).find("switched off"), std::string::npos);
+  EXPECT_EQ(with({"--check", "fn"}), with({"--check", "facts"}));
+  EXPECT_NE(with({"--check", "fn"}).find("switched off"), std::string::npos);
+  EXPECT_EQ(with({"--check", "missing-backend"}), with({"--check", "missing-kernel"}));
+  EXPECT_EQ(with({"--print-egglog"}), with({"--print-egraph"}));
+  EXPECT_EQ(with({"--dump-egglog", "-"}), with({"--dump-egraph", "-"}));
+}
+
+TEST(Debug, rules_are_asked_about_by_name) {
+  const Finished fails = debug({"--case", "softmax", "--why-not", "sum-of-products", "y"});
+  EXPECT_EQ(fails.status, 0) << fails.err;
+  EXPECT_TRUE(fails.out.starts_with("softmax\nsum-of-products does not fire at ")) << fails.out;
+  EXPECT_NE(fails.out.find("\n  fails   (SumReduce ?2 ?i) = the left side\n"), std::string::npos) << fails.out;
+  const Finished fires = debug({"--case", "matmul", "--why-not", "sum-of-products", "y"});
+  EXPECT_NE(fires.out.find("sum-of-products fires at "), std::string::npos) << fires.out;
+}
+
+TEST(Debug, the_e_graph_is_printed) {
+  const Finished done = debug({"--case", "mul", "--size", "16", "--print-egraph"});
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_EQ(done.out,
+            "mul\n"
+            "%0 f32[16]\n  Input() :name \"a\" :kind data :dtype f32 :shape [16]\n"
+            "%1 f32[16]\n  Input() :name \"b\" :kind data :dtype f32 :shape [16]\n"
+            "%2 f32[16]\n  Mul(%0, %1)\n");
+}
+
+TEST(Debug, what_the_graph_does_not_have_is_said) {
+  EXPECT_EQ(debug({"--case", "mul", "--inspect-op", "Sin:map"}).out, "mul\nSin:map: there is none in the graph\n");
+  EXPECT_EQ(debug({"--case", "mul", "--trace-first-missing-fact", "type_of", "--within-op", "Sin"}).out,
+            "mul\nthere is no Sin in the graph\n");
+  EXPECT_EQ(debug({"--case", "mul", "--trace-first-missing-fact", "type_of", "--within-op", "Input"}).out,
+            "mul\nevery Input has type_of\n");
+}
+
+TEST(Debug, every_case_is_described) {
+  const std::string list = debug({"--list"}).out;
+  for (size_t at = 0; at < list.size(); at = list.find('\n', at) + 1) {
+    const std::string line = list.substr(at, list.find('\n', at) - at);
+    EXPECT_GT(line.find_last_not_of(' '), 12u) << line;
+  }
 }
 
 TEST(Debug, files_are_written) {

@@ -44,8 +44,8 @@ bool holds(const std::string& text, const std::string& part) { return text.find(
 TEST(FusionTool, a_profile_decides) {
   const Fusion lumen;
   lumen.folder.write("s.hlir", kSwiglu);
-  const Finished measured =
-      lumen({"fusion", "profile", "--patterns", "swiglu", "--shapes", "1x16x256,2x1x64", "-o", "p.json"});
+  const Finished measured = lumen(
+      {"fusion", "profile", "--patterns", "swiglu", "--shapes", "1x16x256,2x1x64", "--trials", "3", "-o", "p.json"});
   ASSERT_EQ(measured.status, 0) << measured.err;
   EXPECT_TRUE(holds(measured.out, "swiglu")) << measured.out;
   json profile = json::parse(lumen.folder.read("p.json"));
@@ -80,6 +80,18 @@ TEST(FusionTool, large_shapes_are_left_out) {
   ASSERT_EQ(run.status, 0) << run.err;
   EXPECT_TRUE(holds(run.out, "left out: 1 shapes with more than 8 MiB")) << run.out;
   EXPECT_EQ(json::parse(lumen.folder.read("p.json"))["fused"]["silu"].size(), 1u);
+}
+
+// Prompts go to the longest one asked for; a minus is stdout, where nothing else is written.
+TEST(FusionTool, the_grid_ends_where_it_is_told) {
+  const Fusion lumen;
+  const Finished run = lumen(
+      {"fusion", "profile", "--patterns", "silu", "--max-tokens", "32", "--max-mb", "1", "--trials", "1", "-o", "-"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  const json shapes = json::parse(run.out)["fused"]["silu"];
+  EXPECT_TRUE(shapes.contains("[1, 32, 2048]")) << shapes.dump();
+  EXPECT_FALSE(shapes.contains("[1, 64, 2048]")) << shapes.dump();
+  EXPECT_TRUE(shapes.contains("[32, 1, 2048]")) << shapes.dump();
 }
 
 class FusionPage : public Browser {};

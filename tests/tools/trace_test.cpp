@@ -144,13 +144,20 @@ TEST(Profile, is_a_table_and_json) {
   ASSERT_EQ(run.status, 0) << run.err;
   EXPECT_NE(run.out.find("GFLOP/s     MFU  kernel\n"), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("in all, the median of 3 runs\n"), std::string::npos) << run.out;
-  const json profile = json::parse(traced.folder.read("p.json"))["g.hlir"];
+  const json whole = json::parse(traced.folder.read("p.json"));
+  EXPECT_NE(whole["hardware"], "");
+  EXPECT_GT(whole["limits"]["f32_flops"], 0);
+  EXPECT_GT(whole["limits"]["copies"].size(), 0u);
+  const json profile = whole["profiles"]["g.hlir"];
+  EXPECT_GE(profile["between_kernels_seconds"], 0);
   double share = 0, flops = 0;
   for (const json& kernel : profile["kernels"]) {
     share += kernel["share"].get<double>();
     flops += kernel["flops"].get<double>();
     EXPECT_GT(kernel["mfu"], 0);
     EXPECT_GT(kernel["mbu"], 0);
+    EXPECT_GT(kernel["gb_per_second"], 0);
+    EXPECT_GT(kernel["gflop_per_second"], 0);
   }
   EXPECT_EQ(flops, 2 * 2 * 512.0 * 512 * 512 + 512 * 512);
   EXPECT_GT(share, 0.5);

@@ -16,6 +16,12 @@ namespace {
 // A search that looks at more rows than this reports the best it has seen.
 constexpr size_t kMostRows = 100'000'000;
 
+// Where a search begins: the variable that is the term, and the atom that is looked at first.
+struct Start {
+  uint32_t atom = 0;
+  uint32_t variable = 0;
+};
+
 class Prober {
  public:
   Prober(EGraph& graph, const Query& query, const ValueText& text)
@@ -24,12 +30,14 @@ class Prober {
     done_.resize(query.atoms.size() + query.calls.size(), false);
   }
 
-  void start(uint32_t atom, Value term) {
-    values_[query_.atoms[atom].slots.back().index] = term;
-    match_atom(atom);
+  void start(const Start& at, Value term) {
+    values_[at.variable] = term;
+    match_atom(at.atom);
   }
 
   bool matches = false;
+  // How far it came.
+  size_t held() const { return best_held_.size(); }
   // What the deepest point looked like, in words.
   WhyNot report();
 
@@ -217,18 +225,38 @@ WhyNot Prober::report() {
   return found;
 }
 
+bool is_outermost(const EGraph& graph, const std::vector<Atom>& atoms, const Atom& atom, SortId sort) {
+  const Slot& result = atom.slots.back();
+  if (graph.table(atom.table).result != sort || !result.is_variable()) return false;
+  const auto uses = [&](const Atom& other) {
+    return graph.table(other.table).constructor &&
+           std::find(other.slots.begin(), other.slots.end() - 1, result) != other.slots.end() - 1;
+  };
+  return std::none_of(atoms.begin(), atoms.end(), uses);
+}
+
+std::vector<Start> starts_of(const EGraph& graph, RuleId rule, SortId sort) {
+  const Query& query = graph.rule(rule).query;
+  std::vector<Start> starts;
+  for (uint32_t a = 0; a < query.atoms.size(); ++a) {
+    if (!is_outermost(graph, query.atoms, query.atoms[a], sort)) continue;
+    starts.push_back({a, query.atoms[a].slots.back().index});
+  }
+  if (!starts.empty()) return starts;
+  for (uint32_t a = 0; a < query.atoms.size(); ++a) {
+    for (const Slot& slot : query.atoms[a].slots) {
+      if (slot.is_variable() && query.sorts[slot.index] == sort) return {{a, slot.index}};
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 uint32_t outermost_atom(const EGraph& graph, RuleId rule, SortId sort) {
   const std::vector<Atom>& atoms = graph.rule(rule).query.atoms;
   for (uint32_t a = 0; a < atoms.size(); ++a) {
-    const Slot& result = atoms[a].slots.back();
-    if (graph.table(atoms[a].table).result != sort || !result.is_variable()) continue;
-    const auto uses = [&](const Atom& other) {
-      return graph.table(other.table).constructor &&
-             std::find(other.slots.begin(), other.slots.end() - 1, result) != other.slots.end() - 1;
-    };
-    if (std::none_of(atoms.begin(), atoms.end(), uses)) return a;
+    if (is_outermost(graph, atoms, atoms[a], sort)) return a;
   }
   return kNone;
 }
@@ -244,14 +272,19 @@ std::string WhyNot::text() const {
 
 Expected<WhyNot> why_not(EGraph& graph, RuleId rule, SortId sort, Value term, const ValueText& text) {
   LUMEN_TRY(graph.rebuild());
-  const Query& query = graph.rule(rule).query;
-  Prober prober(graph, query, text);
-  const uint32_t root = outermost_atom(graph, rule, sort);
-  if (root == kNone) {
-    return error("no outermost pattern of rule " + graph.rule(rule).name + " is of sort " + graph.sorts()[sort].name);
+  const std::vector<Start> starts = starts_of(graph, rule, sort);
+  if (starts.empty()) {
+    return error("rule " + graph.rule(rule).name + " says nothing about values of sort " + graph.sorts()[sort].name);
   }
-  prober.start(root, graph.find(sort, term));
-  return prober.report();
+  std::unique_ptr<Prober> furthest;
+  for (const Start& start : starts) {
+    auto prober = std::make_unique<Prober>(graph, graph.rule(rule).query, text);
+    prober->start(start, graph.find(sort, term));
+    const bool further = !furthest || prober->matches || prober->held() > furthest->held();
+    if (further) furthest = std::move(prober);
+    if (furthest->matches) break;
+  }
+  return furthest->report();
 }
 
 }  // namespace lumen::egraph

@@ -21,11 +21,13 @@ struct WhyNot {
   std::string text() const;
 };
 
-// The atom of the rule that is part of no other term and whose result has the sort: its position, or kNone.
+// The first atom of the rule that is part of no other term and whose result has the sort: its position, or kNone.
 uint32_t outermost_atom(const EGraph& graph, RuleId rule, SortId sort);
 
-// The outermost atom of the rule (a pattern that is part of no other) has to match the class `term`. Values are written
-// as `text` has them, or without it as their smallest terms.
+// An outermost pattern of the rule (one that is part of no other) has to match the class `term`: of several that one
+// which gets furthest. A rule without such patterns of the sort, which asks for facts alone, is asked about the first
+// value of the sort that it names. An error when it names none. Values are written as `text` has them, or without it as
+// their smallest terms.
 using ValueText = std::function<std::string(SortId sort, Value value)>;
 Expected<WhyNot> why_not(EGraph& graph, RuleId rule, SortId sort, Value term, const ValueText& text = {});
 
