@@ -42,8 +42,8 @@ function peakLine(x, y, [name, flops], caches) {
 
 // ---- names of lines: where least is in the way
 const textBox = (x, y, isEnd, name) => {
-  const width = 7 * name.length;
-  return { left: isEnd ? x - width : x, right: isEnd ? x : x + width, top: y - 11, bottom: y + 4 };
+  const width = 8 * name.length;
+  return { left: isEnd ? x - width : x, right: isEnd ? x : x + width, top: y - 12, bottom: y + 5 };
 };
 const meets = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 const around = (x, y, r) => ({ left: x - r, right: x + r, top: y - r, bottom: y + r });
