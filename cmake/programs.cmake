@@ -60,13 +60,13 @@ if(tool_sources)
   if(CLI11_FOUND)
     add_program(lumen LIBRARY lumen::models SOURCES ${tool_sources} LINK bench_suite CLI11::CLI11)
     target_compile_definitions(lumen PRIVATE LUMEN_VERSION="${PROJECT_VERSION}")
-    # Profiles say which commit measured them; only this file is compiled anew after one.
+    # Profiles and reports say which commit measured them; only this file is compiled anew after one.
     execute_process(COMMAND git describe --always --dirty WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
                     OUTPUT_VARIABLE lumen_commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
     if(NOT lumen_commit)
       set(lumen_commit "unknown")
     endif()
-    set_source_files_properties(tools/fusion_profile.cpp PROPERTIES COMPILE_DEFINITIONS
+    set_source_files_properties(tools/commit.cpp PROPERTIES COMPILE_DEFINITIONS
                                 LUMEN_COMMIT="${lumen_commit}")
     add_dependencies(programs lumen)
   else()
@@ -165,6 +165,8 @@ foreach(folder IN LISTS test_folders)
 endforeach()
 if(TARGET test_tools AND TARGET lumen)
   add_dependencies(test_tools lumen example_readme)
+  target_sources(test_tools PRIVATE tools/fusion_page.cpp tools/fusion_report.cpp tools/fusion_texts.cpp)
+  target_link_libraries(test_tools PRIVATE bench_suite)
   set_source_files_properties(tests/tools/program.cpp PROPERTIES COMPILE_DEFINITIONS
                               LUMEN_PROGRAM="$<TARGET_FILE:lumen>")
 endif()

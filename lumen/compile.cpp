@@ -325,7 +325,29 @@ class OneCompilation {
     for (const NodeId id : inputs) {
       record.inputs.push_back(graph[id].is<Input>() ? std::string(graph[id].as<Input>().name.str()) : "");
     }
+    record.origins = origins(graph, parts, body);
     return record;
+  }
+
+  // PartRecord::origins.
+  static std::vector<std::vector<size_t>> origins(const Graph& graph, const Parts& parts, size_t body) {
+    const std::vector<NodeId> order = graph.order();
+    std::vector<size_t> place(graph.size());
+    for (size_t k = 0; k < order.size(); ++k) place[static_cast<size_t>(order[k])] = k;
+    std::vector<std::vector<size_t>> result(parts.bodies[body]->size());
+    if (parts.all.empty()) {
+      for (const NodeId id : order) result[static_cast<size_t>(id)] = {place[static_cast<size_t>(id)]};
+    }
+    const std::vector<NodeId> first = parts.bodies[body]->order();
+    for (size_t k = 0; k < parts.all.size(); ++k) {
+      if (parts.body_of[k] != body) continue;
+      const std::vector<NodeId> own = parts.all[k].body->order();
+      for (size_t node = 0; node < own.size(); ++node) {
+        const NodeId origin = parts.all[k].nodes[static_cast<size_t>(own[node])];
+        result[static_cast<size_t>(first[node])].push_back(place[static_cast<size_t>(origin)]);
+      }
+    }
+    return result;
   }
 
   Expected<Program> lowered(const GraphPtr& body, search::StageFiles& files, double times, search::PartRecord* record) {

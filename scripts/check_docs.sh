@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The generated pages of docs/ say what the program says and the examples of docs/egraph.md print what it shows
-# (--update writes both); the commands of docs/debugging.md print what it shows; README.md and lumen/egraph/README.md show the real C++ examples.
+# (--update writes both); the commands of docs/debugging.md and
+# docs/explain.md print what they show; README.md and lumen/egraph/README.md show the real C++ examples.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 lumen=${LUMEN:-build/release/lumen}
@@ -17,7 +18,9 @@ for page in ops flags; do
   fi
 done
 python3 scripts/egg_examples.py "$lumen" docs/egraph.md "$@" || status=1
-python3 scripts/shell_examples.py "$lumen" docs/debugging.md || status=1
+for page in debugging explain; do
+  python3 scripts/shell_examples.py "$lumen" "docs/$page.md" || status=1
+done
 # The first C++ example that a page shows is the one that is compiled and run.
 check_shown() {  # PAGE, EXAMPLE
   if ! diff -u <(awk '/^```cpp$/ {f = 1; next} /^```$/ && f {exit} f' "$1") <(sed 1d "$2"); then

@@ -98,8 +98,7 @@ Expected<int> bench_language_model(const LlmBenchArguments& arguments) try {
   const std::vector<int64_t> lengths = LUMEN_TRY(parse_lengths(arguments.prompts));
   LUMEN_TRY(check_writable(arguments.json));
   TraceFile trace(arguments.trace);
-  const std::unique_ptr<LanguageModel> loaded = LUMEN_TRY(load_model(arguments.model, trace.trace()));
-  if (loaded->model.kind != models::ModelKind::causal) return error("only causal models are timed");
+  const std::unique_ptr<LanguageModel> loaded = LUMEN_TRY(load_model(arguments.model, need_causal, trace.trace()));
   fmt::print("{} {}, {} MB of weights; load {:.2f} s, search {:.2f} s ({} of {} parts, {} kernels timed)\n",
              arguments.model.path, loaded->model.architecture, loaded->files.bytes() >> 20, loaded->load_seconds,
              loaded->search_seconds, loaded->report.distinct, loaded->report.parts, loaded->report.measured);

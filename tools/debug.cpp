@@ -73,6 +73,7 @@ Expected<void> check_arguments(const DebugArguments& arguments) {
 Expected<void> dump_egraph(debug::Inspection& inspection, const std::string& title, const std::string& file) {
   egraph::PageOptions page;
   page.title = title;
+  page.facts = false;  // --trace-fact follows them; here they would hide the terms
   for (const egraph::Value root : inspection.saturated().roots()) {
     page.view.roots.push_back({inspection.tensor_sort(), root});
   }

@@ -9,10 +9,14 @@
 namespace lumen::tools {
 
 Expected<int> embed_texts(const EmbedArguments& arguments) try {
-  const std::unique_ptr<LanguageModel> loaded = LUMEN_TRY(load_model(arguments.model));
-  if (loaded->model.kind != models::ModelKind::encoder) {
-    return error(fmt::format("{} does not embed texts; `lumen generate` continues them", loaded->model.architecture));
-  }
+  const auto check = [](const LanguageModel& model) -> Expected<void> {
+    if (model.model.kind != models::ModelKind::encoder) {
+      return error(fmt::format("{} does not embed texts; `lumen generate` continues them", model.model.architecture));
+    }
+    LUMEN_TRY(need_tokenizer(model));
+    return {};
+  };
+  const std::unique_ptr<LanguageModel> loaded = LUMEN_TRY(load_model(arguments.model, check));
   const Tokenizer tokenizer = LUMEN_TRY(need_tokenizer(*loaded));
   std::vector<std::string> texts = arguments.texts;
   if (texts.empty()) {

@@ -92,9 +92,9 @@ Expected<void> finish_stdout() {
 namespace {
 
 Expected<std::shared_ptr<Graph>> read_graph_of(const std::string& file, const OpTable& ops, const Stage& stage,
-                                               std::vector<uint32_t>* lines) {
+                                               std::vector<Statement>* statements) {
   const std::string text = LUMEN_TRY(read_text(file));
-  std::shared_ptr<Graph> graph = LUMEN_TRY(parse(text, ops, file == "-" ? "<stdin>" : file, lines));
+  std::shared_ptr<Graph> graph = LUMEN_TRY(parse(text, ops, file == "-" ? "<stdin>" : file, statements));
   const Expected<void> verified = verify(*graph, stage);
   if (!verified.ok()) return error(fmt::format("{}: {}", file, verified.diag().str()));
   return graph;
@@ -106,8 +106,8 @@ Expected<std::shared_ptr<Graph>> read_any_graph(const std::string& file) {
   return read_graph_of(file, llir_ops(), llir_stage(), nullptr);
 }
 
-Expected<std::shared_ptr<Graph>> read_graph(const std::string& file, std::vector<uint32_t>* lines) {
-  return read_graph_of(file, hlir_ops(), hlir_stage(), lines);
+Expected<std::shared_ptr<Graph>> read_graph(const std::string& file, std::vector<Statement>* statements) {
+  return read_graph_of(file, hlir_ops(), hlir_stage(), statements);
 }
 
 }  // namespace lumen::tools

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "lumen/ir/graph.h"
+#include "lumen/ir/text.h"
 
 namespace lumen::tools {
 
@@ -22,7 +23,7 @@ Expected<void> refuse_stdout(std::string_view option, const std::string& file);
 Expected<void> finish_stdout();
 // Parsed and verified: as it is written, or as the search left it.
 Expected<std::shared_ptr<Graph>> read_any_graph(const std::string& file);
-// Parsed and verified as HLIR; `lines` as parse() gives them.
-Expected<std::shared_ptr<Graph>> read_graph(const std::string& file, std::vector<uint32_t>* lines = nullptr);
+// Parsed and verified as HLIR; `statements` as parse() gives them.
+Expected<std::shared_ptr<Graph>> read_graph(const std::string& file, std::vector<Statement>* statements = nullptr);
 
 }  // namespace lumen::tools

@@ -28,7 +28,7 @@ struct FusionBenchArguments {
   std::string json;
   std::string html;
 };
-// 1 when strategies write different texts.
+// 1 when strategies write different texts, or `profile` loses a case to another one.
 Expected<int> bench_fusion(const FusionBenchArguments& arguments);
 
 }  // namespace lumen::tools

@@ -1,46 +1,29 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <sstream>
 
 #include "lumen/backend/cpu/cpu_executable.h"
 #include "lumen/base/clock.h"
 #include "lumen/base/progress.h"
+#include "lumen/search/tuning_entry.h"
+#include "tools/commit.h"
 #include "tools/files.h"
 #include "tools/fusion.h"
 #include "tools/fusion_choice.h"
 #include "tools/fusion_report.h"
+#include "tools/fusion_texts.h"
 
 namespace lumen::tools {
 
 namespace {
 
-constexpr int64_t kChunk = 512;        // tokens of a prompt that are read at once
-constexpr int64_t kPromptDecode = 30;  // tokens that are written after a prompt of the set
-constexpr double kCaseSeconds = 4;     // a case is repeated for so long, or more
+constexpr int64_t kChunk = 512;     // tokens of a prompt that are read at once
+constexpr double kCaseSeconds = 4;  // a case is repeated for so long, or more
 constexpr int64_t kFewestRuns = 7, kMostRuns = 200;
 constexpr double kTie = 1e-4;        // of the largest logit: two tokens that are as likely as each other
 constexpr double kNarrowTie = 3e-2;  // likewise in bf16 and f16
-
-std::vector<FusionCase> all_cases(bool quick) {
-  std::vector<FusionCase> cases;
-  constexpr std::pair<int64_t, int64_t> kPairs[] = {{16, 8},  {32, 8},  {64, 8},  {128, 8}, {256, 8},  {512, 16},
-                                                    {16, 32}, {16, 64}, {32, 64}, {64, 64}, {128, 128}};
-  for (const auto& [prefill, decode] : kPairs) {
-    if (quick && prefill != 16) continue;
-    cases.push_back({fmt::format("[prefill={}, decode={}]", prefill, decode), "pairs", prefill, decode});
-  }
-  constexpr std::pair<const char*, int64_t> kPrompts[] = {{"tiny", 4},   {"tiny", 8},    {"short", 16},
-                                                          {"short", 32}, {"medium", 64}, {"medium", 128},
-                                                          {"long", 256}, {"long", 400}};
-  for (const auto& [category, tokens] : kPrompts) {
-    if (quick && tokens > 16) continue;
-    cases.push_back({fmt::format("{} prompt of {}", category, tokens), category, tokens, kPromptDecode});
-  }
-  return cases;
-}
 
 Expected<std::vector<std::string>> parse_strategies(const std::string& text) {
   std::vector<std::string> strategies;
@@ -64,22 +47,6 @@ struct Contender {
   std::optional<models::Decoder> decoder;
 };
 
-// A text, and how clear the choice of each token was.
-struct Written {
-  std::vector<int32_t> tokens;
-  std::vector<double> leads;  // of the best logit over the second, as a share of the largest
-};
-
-double lead_of(std::span<const float> logits) {
-  float best = -INFINITY, second = -INFINITY, largest = 0;
-  for (const float logit : logits) {
-    largest = std::max(largest, std::abs(logit));
-    second = std::max(second, std::min(best, logit));
-    best = std::max(best, logit);
-  }
-  return largest > 0 ? (best - second) / largest : 0;
-}
-
 class FusionBench {
  public:
   FusionBench(std::vector<Contender>& contenders, FusionReport& report, int64_t vocabulary, double tie)
@@ -88,10 +55,14 @@ class FusionBench {
   // The runs of all strategies take turns, so that what disturbs the machine disturbs all alike.
   void run(FusionCase& fusion_case) {
     const std::vector<int32_t> prompt = some_tokens(fusion_case.prefill, vocabulary_);
-    std::vector<Written> texts;
-    for (Contender& contender : contenders_) texts.push_back(write(*contender.decoder, prompt, fusion_case.decode));
-    for (size_t k = 1; k < texts.size() && fusion_case.difference.empty(); ++k) {
-      compare(texts[0], texts[k], k, fusion_case);
+    std::vector<WrittenText> texts;
+    for (size_t k = 0; k < contenders_.size(); ++k) {
+      texts.push_back(write(*contenders_[k].decoder, prompt, fusion_case.decode));
+      texts.back().strategy = report_.strategies[k];
+    }
+    // The first difference that is none by chance, else the first.
+    for (size_t k = 1; k < texts.size() && (fusion_case.difference.empty() || fusion_case.is_tie); ++k) {
+      compare_texts(texts[0], texts[k], tie_, fusion_case);
     }
     fusion_case.strategies.resize(contenders_.size());
     const double start = seconds_now();
@@ -108,8 +79,8 @@ class FusionBench {
   }
 
   // Not timed: the first run also finds memory and warms caches.
-  static Written write(models::Decoder& decoder, const std::vector<int32_t>& prompt, int64_t count) {
-    Written written;
+  static WrittenText write(models::Decoder& decoder, const std::vector<int32_t>& prompt, int64_t count) {
+    WrittenText written;
     decoder.reset();
     decoder.prefill({prompt}, kChunk);
     for (int64_t k = 0; k < count; ++k) {
@@ -155,16 +126,6 @@ class FusionBench {
     }
   }
 
-  // Rounding may tip the choice between tokens that are as likely as each other; what follows is another text.
-  void compare(const Written& first, const Written& other, size_t strategy, FusionCase& fusion_case) const {
-    const auto [a, b] = std::ranges::mismatch(first.tokens, other.tokens);
-    if (a == first.tokens.end()) return;
-    const auto at = static_cast<size_t>(a - first.tokens.begin());
-    fusion_case.is_tie = std::min(first.leads[at], other.leads[at]) < tie_;
-    fusion_case.difference = fmt::format("{} writes token {} where {} writes {}, after {} tokens",
-                                         report_.strategies[0], *a, report_.strategies[strategy], *b, at);
-  }
-
   std::vector<Contender>& contenders_;
   FusionReport& report_;
   int64_t vocabulary_;
@@ -178,8 +139,8 @@ Expected<std::vector<Contender>> load_all(const FusionBenchArguments& arguments,
     ModelArguments own = arguments.model;
     own.fusion.policy = strategy;
     if (strategy != "profile") own.fusion = {.policy = strategy};
-    Contender contender{LUMEN_TRY(load_model(own)), {}};
-    if (contender.model->model.kind != models::ModelKind::causal) return error("only causal models are timed");
+    Contender contender;
+    contender.model = LUMEN_TRY(load_model(own, need_causal));
     contender.decoder.emplace(std::move(*contender.model->session), contender.model->model);
     contenders.push_back(std::move(contender));
   }
@@ -200,8 +161,11 @@ Expected<int> bench_fusion(const FusionBenchArguments& arguments) try {
   report.dtype = arguments.model.dtype.empty() ? "as the model says" : arguments.model.dtype;
   report.runs = arguments.runs;
   report.setting = fmt::format("{} threads", cpu::shared_pool()->threads());
+  report.hardware = contenders[0].model->hardware;
+  report.commit = built_from();
+  report.date = search::date_text(search::now());
   FusionBench bench(contenders, report, model.vocabulary, arguments.model.dtype == "f32" ? kTie : kNarrowTie);
-  std::vector<FusionCase> cases = all_cases(arguments.quick);
+  std::vector<FusionCase> cases = fusion_cases(arguments.quick);
   Progress progress("fusion bench", cases.size());
   for (FusionCase& each : cases) {
     progress.set_stage(each.name);
@@ -217,8 +181,7 @@ Expected<int> bench_fusion(const FusionBenchArguments& arguments) try {
   fmt::print("{}", fusion_table(report));
   if (!arguments.json.empty()) LUMEN_TRY(write_text(arguments.json, fusion_json(report)));
   if (!arguments.html.empty()) LUMEN_TRY(write_text(arguments.html, fusion_html(report)));
-  const auto differs = [](const FusionCase& each) { return !each.difference.empty() && !each.is_tie; };
-  return std::ranges::any_of(report.cases, differs) ? 1 : 0;
+  return report.is_good() ? 0 : 1;
 } catch (const Error& problem) {
   return Diag(problem.diag());
 }

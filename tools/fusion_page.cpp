@@ -20,11 +20,21 @@ double gain(const FusionCase& each, size_t strategy) {
   return each.strategies[0].total_median() / each.strategies[strategy].total_median();
 }
 
+// 0, 0.5, 1, …: at most six of them.
+double round_step(double most) {
+  for (double size = 0.1;; size *= 10) {
+    for (const double step : {size, 2 * size, 5 * size}) {
+      if (most / step <= 6) return step;
+    }
+  }
+}
+
 std::string bars(const FusionReport& report) {
   double most = 1;
   for (const FusionCase& each : report.cases) {
     for (size_t k = 0; k < each.strategies.size(); ++k) most = std::max(most, gain(each, k));
   }
+  const double step = round_step(most);
   std::string rows;
   double top = 24;
   for (const FusionCase& each : report.cases) {
@@ -42,10 +52,10 @@ std::string bars(const FusionReport& report) {
     top += kGap;
   }
   std::string text = fmt::format(R"(<svg viewBox="0 0 {} {:.0f}" role="img">)", kWidth, top + 4);
-  for (int share = 0; share <= 4; ++share) {
-    const double x = kLabel + kFull * share / 4;
+  for (int tick = 0; tick * step <= most; ++tick) {
+    const double x = kLabel + kFull * tick * step / most;
     text += fmt::format(R"(<line class="grid" x1="{0:.1f}" x2="{0:.1f}" y1="16" y2="{1:.0f}"/>)", x, top);
-    text += fmt::format(R"(<text x="{:.1f}" y="12" text-anchor="middle">{:.2f}x</text>)", x, most * share / 4);
+    text += fmt::format(R"(<text x="{:.1f}" y="12" text-anchor="middle">{:g}x</text>)", x, tick * step);
   }
   return text + rows + "</svg>";
 }
@@ -60,7 +70,7 @@ std::string legend(const FusionReport& report) {
 }
 
 std::string table(const FusionReport& report) {
-  std::string text = "<table><thead><tr><th>case</th>";
+  std::string text = "<table id=\"cases\"><thead><tr><th>case</th>";
   for (const std::string& strategy : report.strategies) {
     text += fmt::format("<th>{0} reads</th><th>{0} writes</th>", escaped(strategy));
   }
@@ -82,15 +92,31 @@ std::string table(const FusionReport& report) {
   return text + "</tbody></table>\n";
 }
 
+std::string wins_table(const FusionReport& report) {
+  std::string text = "<table id=\"wins\"><thead><tr><th>category</th>";
+  for (const std::string& strategy : report.strategies) text += fmt::format("<th>{}</th>", escaped(strategy));
+  text += "<th>none</th></tr></thead><tbody>\n";
+  for (const FusionWins& each : report.wins()) {
+    text += fmt::format("<tr><td>{}</td>", escaped(each.category));
+    for (const size_t count : each.wins) text += fmt::format("<td data-v=\"{0}\">{0}</td>", count);
+    text += fmt::format("<td data-v=\"{0}\">{0}</td></tr>\n", each.none);
+  }
+  return text + "</tbody></table>\n";
+}
+
 }  // namespace
 
 std::string fusion_html(const FusionReport& report) {
   std::string text = "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>";
   text += fmt::format("<title>lumen fusion bench</title><style>{}</style></head><body>\n", bench::kPageStyle);
-  text += fmt::format("<h1>lumen fusion bench</h1><p>{}, {}, {}</p>\n", escaped(report.model), report.runs_text(),
-                      escaped(report.setting));
+  text += fmt::format("<h1>lumen fusion bench</h1><p>{}, {}, {}, {}, {}</p>\n", escaped(report.model),
+                      report.runs_text(), escaped(report.setting), escaped(report.date), escaped(report.commit));
   text += fmt::format("<h2>Times as fast as {}</h2><div class=\"plot\">{}{}</div>\n", escaped(report.strategies[0]),
                       bars(report), legend(report));
+  if (const std::string verdict = verdict_text(report); !verdict.empty()) {
+    text += fmt::format("<p id=\"verdict\">{}.</p>\n", escaped(verdict.substr(0, verdict.size() - 1)));
+  }
+  text += "<h2>Wins, by 2 % or more</h2>\n" + wins_table(report);
   text += "<h2>Cases</h2>\n" + table(report);
   return text + fmt::format("<script>{}</script></body></html>\n", bench::kPageScript);
 }

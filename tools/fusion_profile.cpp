@@ -10,6 +10,7 @@
 #include "lumen/runtime/variants.h"
 #include "lumen/search/measure.h"
 #include "lumen/search/tuning_entry.h"
+#include "tools/commit.h"
 #include "tools/files.h"
 #include "tools/fusion.h"
 #include "tools/fusion_grid.h"
@@ -161,7 +162,7 @@ Expected<int> profile_fusion(const FusionProfileArguments& arguments) try {
   }
   LUMEN_TRY(check_writable(arguments.output));
   FusionProfile profile;
-  profile.commit = LUMEN_COMMIT;
+  profile.commit = built_from();
   profile.date = search::date_text(search::now());
   profile.dtype = *dtype;
   Profiler profiler(arguments, profile, std::move(shapes), patterns.size());

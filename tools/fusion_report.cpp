@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "bench/suite/statistics.h"
@@ -36,36 +35,48 @@ int winner(const FusionCase& fusion_case) {
   return best;
 }
 
-// How far the last strategy is behind the best of those before it, round by round; below 1 it is ahead.
-bench::PairedRatio behind(const FusionCase& fusion_case) {
+size_t judged(const FusionReport& report) {
+  const auto found = std::ranges::find(report.strategies, "profile");
+  return static_cast<size_t>(found - report.strategies.begin()) - (found == report.strategies.end() ? 1 : 0);
+}
+
+// How far a strategy is behind the best of the others, round by round; below 1 it is ahead.
+bench::PairedRatio behind(const FusionCase& fusion_case, size_t strategy) {
   const std::vector<FusionRuns>& all = fusion_case.strategies;
   bench::PairedRatio most;
-  for (size_t k = 0; k + 1 < all.size(); ++k) {
-    const bench::PairedRatio found = bench::paired_ratio(totals(all.back()), totals(all[k]));
+  for (size_t k = 0; k < all.size(); ++k) {
+    if (k == strategy) continue;
+    const bench::PairedRatio found = bench::paired_ratio(totals(all[strategy]), totals(all[k]));
     if (found.median > most.median) most = found;
   }
   return most;
 }
 
 std::string wins_text(const FusionReport& report) {
-  std::map<std::string, std::vector<int>> wins;  // by category: of each strategy, then of none
-  std::vector<std::string> order;
-  for (const FusionCase& each : report.cases) {
-    if (!wins.contains(each.category)) order.push_back(each.category);
-    std::vector<int>& counts = wins[each.category];
-    counts.resize(report.strategies.size() + 1);
-    const int who = winner(each);
-    ++counts[who < 0 ? report.strategies.size() : static_cast<size_t>(who)];
-  }
   std::string text = "wins (by 2 % or more)\n";
-  for (const std::string& category : order) {
-    text += fmt::format("  {:8}", category);
-    for (size_t k = 0; k < report.strategies.size(); ++k) {
-      text += fmt::format(" {} {},", report.strategies[k], wins[category][k]);
-    }
-    text += fmt::format(" none {}\n", wins[category].back());
+  for (const FusionWins& each : report.wins()) {
+    text += fmt::format("  {:8}", each.category);
+    for (size_t k = 0; k < report.strategies.size(); ++k)
+      text += fmt::format(" {} {},", report.strategies[k], each.wins[k]);
+    text += fmt::format(" none {}\n", each.none);
   }
   return text;
+}
+
+Json wins_json(const FusionReport& report) {
+  Json json = Json::object();
+  for (const FusionWins& each : report.wins()) {
+    for (size_t k = 0; k < report.strategies.size(); ++k) json[each.category][report.strategies[k]] = each.wins[k];
+    json[each.category]["none"] = each.none;
+  }
+  return json;
+}
+
+Json verdict_json(const FusionReport& report) {
+  const std::optional<FusionVerdict> verdict = report.verdict();
+  if (!verdict) return nullptr;
+  return {{"strategy", verdict->strategy},     {"worst", verdict->worst}, {"error", verdict->error},
+          {"worst_case", verdict->worst_case}, {"lost", verdict->lost},   {"cases", report.cases.size()}};
 }
 
 Json runs_json(const FusionCase& each, const FusionRuns& runs) {
@@ -97,12 +108,57 @@ std::string FusionReport::runs_text() const {
   return least == most ? fmt::format("{} runs", most) : fmt::format("{} to {} runs", least, most);
 }
 
+std::optional<FusionVerdict> FusionReport::verdict() const {
+  if (strategies.size() < 2 || cases.empty()) return std::nullopt;
+  const size_t own = judged(*this);
+  FusionVerdict result;
+  result.strategy = strategies[own];
+  for (const FusionCase& each : cases) {
+    const bench::PairedRatio found = behind(each, own);
+    result.lost += found.loses() ? 1 : 0;
+    if (found.median <= result.worst) continue;
+    result.worst = found.median;
+    result.error = found.error;
+    result.worst_case = each.name;
+  }
+  return result;
+}
+
+std::vector<FusionWins> FusionReport::wins() const {
+  std::vector<FusionWins> result;
+  for (const FusionCase& each : cases) {
+    auto found = std::ranges::find(result, each.category, &FusionWins::category);
+    if (found == result.end())
+      found = result.insert(result.end(), {each.category, std::vector<size_t>(strategies.size())});
+    const int who = winner(each);
+    ++(who < 0 ? found->none : found->wins[static_cast<size_t>(who)]);
+  }
+  return result;
+}
+
+bool FusionReport::is_good() const {
+  const auto differs = [](const FusionCase& each) { return !each.difference.empty() && !each.is_tie; };
+  const std::optional<FusionVerdict> found = verdict();
+  const bool loses = found && found->strategy == "profile" && found->lost > 0;
+  return !loses && std::ranges::none_of(cases, differs);
+}
+
+std::string verdict_text(const FusionReport& report) {
+  const std::optional<FusionVerdict> verdict = report.verdict();
+  if (!verdict) return "";
+  return fmt::format("{} at its worst takes {:.3f} +- {:.3f} of the best of the others: {}; it loses {} of {} cases\n",
+                     verdict->strategy, verdict->worst, verdict->error, verdict->worst_case, verdict->lost,
+                     report.cases.size());
+}
+
 std::string fusion_table(const FusionReport& report) {
-  std::string text =
-      fmt::format("{}, {}; milliseconds of reading + writing\n{:26}", report.model, report.runs_text(), "");
+  std::string text = fmt::format("{}, {}; milliseconds of reading + writing", report.model, report.runs_text());
+  if (report.strategies.size() > 1)
+    text += fmt::format(", and how many times as fast as {} others are", report.strategies[0]);
+  text += fmt::format("\n{:26}", "");
   for (const std::string& strategy : report.strategies) text += fmt::format(" {:>22}", strategy);
   for (size_t k = 1; k < report.strategies.size(); ++k) {
-    text += fmt::format(" {:>16}", report.strategies[k] + "/" + report.strategies[0]);
+    text += fmt::format(" {:>16}", report.strategies[k] + " is");
   }
   text += "\n";
   for (const FusionCase& each : report.cases) {
@@ -118,13 +174,7 @@ std::string fusion_table(const FusionReport& report) {
   for (const std::string& name : report.left_out)
     text += fmt::format("{:26} left out: longer than the context\n", name);
   text += wins_text(report);
-  if (report.strategies.size() > 1 && !report.cases.empty()) {
-    const FusionCase& worst = std::ranges::max(report.cases, {}, [](const auto& each) { return behind(each).median; });
-    const auto lost = std::ranges::count_if(report.cases, [](const auto& each) { return behind(each).loses(); });
-    text += fmt::format(
-        "{} at its worst takes {:.3f} +- {:.3f} of the best of the others: {}; it loses {} of {} cases\n",
-        report.strategies.back(), behind(worst).median, behind(worst).error, worst.name, lost, report.cases.size());
-  }
+  text += verdict_text(report);
   size_t same = 0;
   for (const FusionCase& each : report.cases) {
     same += each.difference.empty() ? 1 : 0;
@@ -138,7 +188,8 @@ std::string fusion_table(const FusionReport& report) {
 std::string fusion_json(const FusionReport& report) {
   Json json;
   json["config"] = {{"model", report.model},           {"dtype", report.dtype},     {"runs", report.runs},
-                    {"strategies", report.strategies}, {"setting", report.setting}, {"left_out", report.left_out}};
+                    {"strategies", report.strategies}, {"setting", report.setting}, {"left_out", report.left_out},
+                    {"hardware", report.hardware},     {"commit", report.commit},   {"date", report.date}};
   Json results = Json::object(), prompts = Json::object(), differences = Json::object();
   for (size_t k = 0; k < report.strategies.size(); ++k) {
     for (const FusionCase& each : report.cases) {
@@ -154,6 +205,8 @@ std::string fusion_json(const FusionReport& report) {
   json["results"] = std::move(results);
   json["prompts"] = std::move(prompts);
   json["differences"] = std::move(differences);
+  json["wins"] = wins_json(report);
+  json["verdict"] = verdict_json(report);
   return json.dump(1) + "\n";
 }
 

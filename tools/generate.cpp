@@ -30,14 +30,9 @@ models::Generator make_generator(LanguageModel& loaded, const Tokenizer& tokeniz
 
 // Lists what the sampler draws from, where that is computed far from it.
 Expected<std::unique_ptr<LanguageModel>> load_for(const SamplingOptions& sampling, ModelArguments arguments,
-                                                  Trace* trace = nullptr) {
+                                                  const ModelCheck& check, Trace* trace = nullptr) {
   arguments.candidates = sampling.useful_candidates();
-  return load_model(arguments, trace);
-}
-
-Expected<void> need_causal(const LanguageModel& model) {
-  if (model.model.kind == models::ModelKind::causal) return {};
-  return error(fmt::format("{} does not continue texts; `lumen embed` embeds them", model.model.architecture));
+  return load_model(arguments, check, trace);
 }
 
 std::string token_text(const Tokenizer& tokenizer, std::optional<int32_t> id) {
@@ -50,12 +45,17 @@ Expected<int> generate_text(const GenerateArguments& arguments) try {
   const models::GenerateOptions options = LUMEN_TRY(generate_options(arguments.sampling));
   const std::string prompt = LUMEN_TRY(read_prompt(arguments));
   TraceFile trace(arguments.trace);
-  const std::unique_ptr<LanguageModel> loaded = LUMEN_TRY(load_for(options.sampling, arguments.model, trace.trace()));
-  LUMEN_TRY(need_causal(*loaded));
-  const Tokenizer tokenizer = LUMEN_TRY(need_tokenizer(*loaded));
-  const std::vector<int32_t> ids = LUMEN_TRY(tokenizer.encode(prompt, {.add_special = !arguments.raw}));
-  if (ids.empty()) return error("the prompt is empty, and the model has no token to begin with");
-  models::Generator generator = make_generator(*loaded, tokenizer);
+  std::vector<int32_t> ids;
+  const auto check = [&](const LanguageModel& model) -> Expected<void> {
+    LUMEN_TRY(need_causal(model));
+    const Tokenizer tokenizer = LUMEN_TRY(need_tokenizer(model));
+    ids = LUMEN_TRY(tokenizer.encode(prompt, {.add_special = !arguments.raw}));
+    if (ids.empty()) return error("the prompt is empty, and the model has no token to begin with");
+    return {};
+  };
+  const std::unique_ptr<LanguageModel> loaded =
+      LUMEN_TRY(load_for(options.sampling, arguments.model, check, trace.trace()));
+  models::Generator generator = make_generator(*loaded, LUMEN_TRY(need_tokenizer(*loaded)));
   const models::GenerateResult result = generator.generate(ids, options, show);
   show("\n");
   fmt::print(stderr, "{}", statistics_text(*loaded, ids.size(), result));
@@ -66,12 +66,14 @@ Expected<int> generate_text(const GenerateArguments& arguments) try {
 
 Expected<int> chat_with_model(const GenerateArguments& arguments) try {
   const models::GenerateOptions options = LUMEN_TRY(generate_options(arguments.sampling));
-  const std::unique_ptr<LanguageModel> loaded = LUMEN_TRY(load_for(options.sampling, arguments.model));
-  LUMEN_TRY(need_causal(*loaded));
-  const Tokenizer tokenizer = LUMEN_TRY(need_tokenizer(*loaded));
-  if (tokenizer.chat_template().empty()) {
+  const auto check = [](const LanguageModel& model) -> Expected<void> {
+    LUMEN_TRY(need_causal(model));
+    const Tokenizer tokenizer = LUMEN_TRY(need_tokenizer(model));
+    if (!tokenizer.chat_template().empty()) return {};
     return error("the model comes without a chat template; `lumen generate` continues any text");
-  }
+  };
+  const std::unique_ptr<LanguageModel> loaded = LUMEN_TRY(load_for(options.sampling, arguments.model, check));
+  const Tokenizer tokenizer = LUMEN_TRY(need_tokenizer(*loaded));
   const ChatTemplate chat = LUMEN_TRY(ChatTemplate::parse(tokenizer.chat_template()));
   nlohmann::ordered_json messages = nlohmann::ordered_json::array();
   if (!arguments.system.empty()) messages.push_back({{"role", "system"}, {"content", arguments.system}});

@@ -30,9 +30,10 @@ Expected<models::ModelOptions> model_options(const ModelArguments& arguments) {
 
 }  // namespace
 
-Expected<std::unique_ptr<LanguageModel>> load_model(const ModelArguments& arguments, Trace* trace,
-                                                    std::vector<search::PartRecord>* record) {
+Expected<std::unique_ptr<LanguageModel>> load_model(const ModelArguments& arguments, const ModelCheck& check,
+                                                    Trace* trace, std::vector<search::PartRecord>* record) {
   const double start = seconds_now();
+  std::optional<TraceScope> stage(std::in_place, trace, "open the model", "command");
   CompileOptions compiling = CompileOptions::from_flags();
   if (!arguments.device.empty()) LUMEN_TRY(compiling.set_backend(arguments.device));
   auto loaded = std::make_unique<LanguageModel>(
@@ -47,6 +48,8 @@ Expected<std::unique_ptr<LanguageModel>> load_model(const ModelArguments& argume
     options.max_context = kUsualContext;
     loaded->model = LUMEN_TRY(loaded->files.build(options));
   }
+  if (check) LUMEN_TRY(check(*loaded));
+  stage.reset();
   const double opened = seconds_now();
   compiling.progress = true;
   compiling.measure = arguments.measure;
@@ -69,12 +72,14 @@ Expected<std::unique_ptr<LanguageModel>> load_model(const ModelArguments& argume
     } else {
       Compiled compiled = compile_program(*loaded->model.graph, compiling);
       loaded->report = compiled.report;
+      loaded->hardware = compiled.device->fingerprint();
       loaded->session.emplace(make_session(std::move(compiled)));
     }
   } catch (const Error& problem) {
     return Diag(problem.diag());
   }
   const double compiled = seconds_now();
+  stage.emplace(trace, "bind weights", "command");
   LUMEN_TRY(loaded->files.bind(*loaded->session));
   loaded->session->set_trace(trace);
   loaded->load_seconds = opened - start + seconds_now() - compiled;
@@ -102,6 +107,11 @@ std::vector<int32_t> end_tokens(const std::string& config) {
 Expected<Tokenizer> need_tokenizer(const LanguageModel& model) {
   if (model.files.tokenizer()) return *model.files.tokenizer();
   return error("the model comes without a tokenizer (tokenizer.json, tokenizer.model, or a GGUF vocabulary)");
+}
+
+Expected<void> need_causal(const LanguageModel& model) {
+  if (model.model.kind == models::ModelKind::causal) return {};
+  return error(fmt::format("{} does not continue texts; `lumen embed` embeds them", model.model.architecture));
 }
 
 Expected<models::GenerateOptions> generate_options(const SamplingArguments& arguments) {

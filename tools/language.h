@@ -1,6 +1,7 @@
 // What the commands over language models share: options, and loading.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,17 +40,25 @@ struct LanguageModel {
   std::optional<Session> session;
   CompileReport report;
   BackendKind backend = BackendKind::cpu;
+  std::string hardware = {};  // its fingerprint; empty on the reference
   double load_seconds = 0, search_seconds = 0;
 };
 
+// Whether a model is fit for a command, by its files and what it is; it has no session yet. Compiling takes minutes,
+// and comes after this.
+using ModelCheck = std::function<Expected<void>(const LanguageModel&)>;
+
 // `session` is filled; progress is shown while that takes long.
 // The trace, where there is one, gets what is compiled and every step; the record what the search found.
-Expected<std::unique_ptr<LanguageModel>> load_model(const ModelArguments& arguments, Trace* trace = nullptr,
+Expected<std::unique_ptr<LanguageModel>> load_model(const ModelArguments& arguments, const ModelCheck& check = {},
+                                                    Trace* trace = nullptr,
                                                     std::vector<search::PartRecord>* record = nullptr);
 
 // Tokens that end a text, by config.json or generation_config.json's way of saying them.
 std::vector<int32_t> end_tokens(const std::string& config);
 Expected<Tokenizer> need_tokenizer(const LanguageModel& model);
+// A model that writes.
+Expected<void> need_causal(const LanguageModel& model);
 Expected<models::GenerateOptions> generate_options(const SamplingArguments& arguments);
 
 // Lines for stderr: load, search, first token, tokens per second, memory.

@@ -76,8 +76,7 @@ Expected<ProfileReport> profile_file(const ProfileArguments& arguments) {
 Expected<ProfileReport> profile_model(const ProfileArguments& arguments) {
   CompileOptions options = CompileOptions::from_flags();
   if (!arguments.model.device.empty()) LUMEN_TRY(options.set_backend(arguments.model.device));
-  const std::unique_ptr<LanguageModel> loaded = LUMEN_TRY(load_model(arguments.model));
-  if (loaded->model.kind != models::ModelKind::causal) return error("only causal models are profiled");
+  const std::unique_ptr<LanguageModel> loaded = LUMEN_TRY(load_model(arguments.model, need_causal));
   if (arguments.prompt > loaded->model.options.max_step) {
     return error(
         fmt::format("--pp {}: the model reads {} tokens at once", arguments.prompt, loaded->model.options.max_step));

@@ -151,6 +151,9 @@ Expected<Session> make_session(const RunOptions& options, const Graph& graph, Tr
 Expected<int> run_graph(const RunOptions& options) {
   // Everything that can be wrong with the arguments is found before anything runs or is written.
   TraceFile trace(options.trace);
+  std::optional<TraceScope> stage;  // one after the other, so that the trace has all that the command does
+  const auto enter = [&](const char* name) { stage.emplace(trace.trace(), name, "command"); };
+  enter("read");
   std::optional<Session> session;
   std::shared_ptr<const Graph> graph;
   if (is_program_file(options.file)) {
@@ -165,6 +168,7 @@ Expected<int> run_graph(const RunOptions& options) {
   NamedTensors expected = options.diff.empty() ? NamedTensors{} : LUMEN_TRY(read_expected(*graph, options.diff));
   if (!(options.atol >= 0 && options.rtol >= 0)) return error("--atol and --rtol must not be negative");
   NamedTensors inputs = LUMEN_TRY(read_inputs(*graph, options));
+  enter("make inputs");
   const DimValues dims = LUMEN_TRY(choose_dims(*graph, options, inputs));
   LUMEN_TRY(add_random_inputs(*graph, options, dims, inputs));
   std::optional<CompileOptions> other;
@@ -172,12 +176,16 @@ Expected<int> run_graph(const RunOptions& options) {
     other = CompileOptions::from_flags();
     LUMEN_TRY(other->set_backend(options.compare));
   }
+  enter("make the program");
   if (!session) session = LUMEN_TRY(make_session(options, *graph, trace.trace()));
-
+  enter("bind inputs");
   set_all(*session, *graph, dims, inputs);
   session->set_trace(trace.trace());
+  enter("run");
   session->execute();
+  enter("outputs");
   LUMEN_TRY(write_outputs(*session, *graph, options, output_files));
+  if (other) enter("compare");
   if (other) expected = outputs_by(*other, *graph, dims, inputs);
   if (!expected.empty()) return print_difference(*session, expected, options);
   if (!options.outputs_file.empty()) return 0;

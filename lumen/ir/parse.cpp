@@ -147,7 +147,7 @@ Expected<void> TextReader::node_statement() {
   Expected<NodeId> added = frame.graph->add(op, storage.data(), given);
   if (!added.ok()) return fail(added.diag().message, op_start);
   frame.nodes.emplace(name, *added);
-  if (frames_.size() == 1 && static_cast<size_t>(*added) == starts_.size()) starts_.push_back(start);
+  if (frames_.size() == 1) made_.push_back({*added, name, start});
   if (!accept("->")) return {};
 
   const size_t type_start = position();
@@ -157,22 +157,22 @@ Expected<void> TextReader::node_statement() {
   return fail(fmt::format("the type is {}, not {}", inferred.str(), written.str()), type_start);
 }
 
-std::vector<uint32_t> TextReader::node_lines() const {
-  std::vector<uint32_t> lines;
+std::vector<Statement> TextReader::made() const {
+  std::vector<Statement> result;
   uint32_t line = 1;
   size_t at = 0;
-  for (const size_t start : starts_) {
-    for (; at < start; ++at) line += text_[at] == '\n' ? 1 : 0;
-    lines.push_back(line);
+  for (const Made& each : made_) {
+    for (; at < each.start; ++at) line += text_[at] == '\n' ? 1 : 0;
+    result.push_back({each.node, std::string(each.name), line});
   }
-  return lines;
+  return result;
 }
 
 Expected<std::shared_ptr<Graph>> parse(std::string_view text, const OpTable& ops, std::string_view file,
-                                       std::vector<uint32_t>* lines) {
+                                       std::vector<Statement>* statements) {
   TextReader reader(text, file, ops);
   std::shared_ptr<Graph> graph = LUMEN_TRY(reader.graph());
-  if (lines != nullptr) *lines = reader.node_lines();
+  if (statements != nullptr) *statements = reader.made();
   return graph;
 }
 

@@ -24,9 +24,16 @@ namespace lumen {
 
 std::string print(const Graph& graph);
 
-// Diags carry file:line:col and the offending line as a note. `lines` gets, by node, the line that says it first.
+// What a text says of a node, `%name = …`. Statements that say the same make one node.
+struct Statement {
+  NodeId node;
+  std::string name;  // without the %
+  uint32_t line;
+};
+
+// Diags carry file:line:col and the offending line as a note. `statements` gets those outside of bodies, as they stand.
 Expected<std::shared_ptr<Graph>> parse(std::string_view text, const OpTable& ops, std::string_view file = "<text>",
-                                       std::vector<uint32_t>* lines = nullptr);
+                                       std::vector<Statement>* statements = nullptr);
 
 // Graphviz source: one box per node with op, fields and type; inputs and outputs coloured by kind.
 std::string print_dot(const Graph& graph);

@@ -12,6 +12,7 @@
 
 #include "lumen/base/expected.h"
 #include "lumen/ir/graph.h"
+#include "lumen/ir/text.h"
 
 namespace lumen {
 
@@ -43,8 +44,8 @@ class TextReader {
 
   // ---- the graph being read -------------------------------------------------------------------------------------
   Expected<std::shared_ptr<Graph>> graph();  // with its header, to the end of the text
-  // After graph(), by node: the line of the first statement that made it.
-  std::vector<uint32_t> node_lines() const;
+  // After graph(): those that made its nodes.
+  std::vector<Statement> made() const;
   void set_extents(Shape shape) { extents_ = shape; }
 
   // At a position of the text, or at the next token.
@@ -62,6 +63,11 @@ class TextReader {
     boost::unordered_flat_map<std::string_view, View> views;
   };
   static constexpr size_t kMaxNesting = 16;
+  struct Made {
+    NodeId node;
+    std::string_view name;
+    size_t start;  // of the statement
+  };
 
   void skip_blanks();
   std::string_view rest() const { return text_.substr(at_); }
@@ -87,7 +93,7 @@ class TextReader {
   size_t at_ = 0;
   Shape extents_;
   std::vector<Frame> frames_;
-  std::vector<size_t> starts_;  // by node of the outermost graph: where its statement begins
+  std::vector<Made> made_;  // in the outermost graph
 };
 
 // What TextReader::body reads: the statements, indented, in braces.

@@ -37,7 +37,10 @@ class Carver {
     for (size_t k = 0; k < results.size(); ++k) {
       CHECK(body_->add_output(fmt::format("r{}", k), *copied_[at(results[k])]).ok());
     }
-    return {body_, operands_, {results.begin(), results.end()}};
+    std::vector<NodeId> nodes = operands_;
+    nodes.insert(nodes.end(), order_.begin(), order_.end());
+    CHECK(nodes.size() == body_->size(), "two nodes of a graph became one");
+    return {body_, operands_, {results.begin(), results.end()}, std::move(nodes)};
   }
 
  private:

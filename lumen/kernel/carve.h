@@ -19,8 +19,9 @@ struct Carved {
   // Inputs a0, a1, … in the order in which the results need them, all of kind data; outputs r0, r1, …; the dims that
   // occur.
   std::shared_ptr<const Graph> body;
-  std::vector<NodeId> operands;  // of the graph: what the inputs are
-  std::vector<NodeId> results;   // of the graph: what the outputs are
+  std::vector<NodeId> operands;    // of the graph: what the inputs are
+  std::vector<NodeId> results;     // of the graph: what the outputs are
+  std::vector<NodeId> nodes = {};  // of the graph: what each node of the body is; empty where nobody asks
 };
 
 // `part` holds the results; what it reads beside its own nodes become inputs. Input nodes are never part of the body.

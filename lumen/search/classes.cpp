@@ -86,15 +86,22 @@ class Recorder {
 
 }  // namespace
 
-Expected<std::vector<ClassRecord>> record_classes(Saturated& saturated, std::span<const Candidate> candidates,
-                                                  const OpCost& cost) {
+Expected<ClassesRecord> record_classes(Saturated& saturated, std::span<const Candidate> candidates,
+                                       const OpCost& cost) {
   std::set<ClassId> wanted;
   for (const Candidate& candidate : candidates) wanted.insert(candidate.classes.begin(), candidate.classes.end());
   wanted.erase(egraph::kNone);
   const egraph::Flattened flat = flatten_by(saturated, cost);
   const Recorder recorder(saturated, flat.graph);
-  std::vector<ClassRecord> result;
-  for (const ClassId c : wanted) result.push_back(recorder.record(c));
+  ClassesRecord result;
+  for (const ClassId c : wanted) result.classes.push_back(recorder.record(c));
+  // The terms are all there: this makes nothing, and finds where they are.
+  const std::map<NodeId, Value> values = LUMEN_TRY(saturated.encoding().encode_nodes(saturated.graph()));
+  result.written.resize(saturated.graph().size(), egraph::kNone);
+  for (const auto& [id, value] : values) {
+    result.written[static_cast<size_t>(id)] =
+        flat.class_of(saturated.egraph(), saturated.encoding().tensor_sort(), value);
+  }
   return result;
 }
 

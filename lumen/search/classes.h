@@ -25,8 +25,11 @@ struct ClassRecord {
   size_t omitted = 0;             // terms beyond the first few
 };
 
-// Those in the candidates' programs, by rising id.
-Expected<std::vector<ClassRecord>> record_classes(Saturated& saturated, std::span<const Candidate> candidates,
-                                                  const OpCost& cost);
+struct ClassesRecord {
+  std::vector<ClassRecord> classes;      // those in the candidates' programs, by rising id
+  std::vector<egraph::ClassId> written;  // by node of the graph that was saturated: its class, kNone for what has none
+};
+
+Expected<ClassesRecord> record_classes(Saturated& saturated, std::span<const Candidate> candidates, const OpCost& cost);
 
 }  // namespace lumen

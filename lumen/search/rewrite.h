@@ -22,7 +22,7 @@ struct RewriteOptions {
 struct Rewritten {
   std::vector<Candidate> candidates;  // different programs for the graph, the cheapest first; never empty
   SaturateReport report;
-  std::vector<ClassRecord> classes;  // when asked for
+  ClassesRecord classes;  // when asked for
 };
 
 // Equivalent programs of llir_stage(): the cheapest on the machine, then what is cheapest if parts of a program cost

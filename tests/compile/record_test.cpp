@@ -50,6 +50,43 @@ TEST(Record, says_what_each_call_computes) {
   EXPECT_DOUBLE_EQ(sum, record[0].candidate_seconds[record[0].chosen]);
 }
 
+// What a body stands for in the graph, of each time that it is there.
+TEST(Record, knows_where_each_node_of_a_body_comes_from) {
+  Graph g;
+  Tensor x = g.input("x", {64, 64});
+  for (int k = 0; k < 6; ++k) x = x + softmax(matmul(x, g.input("w" + std::to_string(k), {64, 64})));
+  x.output("y");
+  CompileOptions options;
+  options.measure = false;
+  const std::vector<PartRecord> record = record_of(g, options);
+  const std::vector<NodeId> order = g.order();
+  std::set<size_t> places;
+  double times = 0;
+  for (const PartRecord& part : record) {
+    times = std::max(times, part.times);
+    for (const NodeId id : part.body->order()) {
+      const std::vector<size_t>& origins = part.origins[static_cast<size_t>(id)];
+      EXPECT_EQ(static_cast<double>(origins.size()), part.times);
+      for (const size_t place : origins) {
+        EXPECT_EQ(g[order[place]].type, (*part.body)[id].type);
+        EXPECT_TRUE((*part.body)[id].is<Input>() || g[order[place]].op == (*part.body)[id].op);
+        places.insert(place);
+      }
+    }
+  }
+  EXPECT_GE(times, 4);
+  EXPECT_EQ(places.size(), order.size());
+}
+
+TEST(Record, knows_what_was_written_in_the_classes_of_the_program) {
+  Graph g;
+  softmax_of_a_product(g);
+  const PartRecord record = record_of(g)[0];
+  const NodeId wanted = record.body->outputs()[0].value, chosen = record.lowered.program.graph->outputs()[0].value;
+  EXPECT_EQ(record.classes.written[static_cast<size_t>(wanted)],
+            record.candidates[record.chosen].classes[static_cast<size_t>(chosen)]);
+}
+
 TEST(Record, has_the_schedules_that_lost) {
   Graph g;
   softmax_of_a_product(g);
@@ -74,15 +111,15 @@ TEST(Record, has_the_classes_of_the_program_and_how_the_rules_grew_them) {
   const Candidate& chosen = record.candidates[record.chosen];
   for (const NodeId id : chosen.graph->order()) {
     const egraph::ClassId c = chosen.classes[static_cast<size_t>(id)];
-    const auto found = std::ranges::find(record.classes, c, &ClassRecord::id);
-    ASSERT_NE(found, record.classes.end());
+    const auto found = std::ranges::find(record.classes.classes, c, &ClassRecord::id);
+    ASSERT_NE(found, record.classes.classes.end());
     EXPECT_EQ(found->type, (*chosen.graph)[id].type.str());
     const std::string op((*chosen.graph)[id].op->name);
     EXPECT_NE(std::ranges::find(found->terms, op, &TermRecord::op), found->terms.end()) << op;
     EXPECT_TRUE(std::ranges::all_of(found->terms, [](const TermRecord& t) { return t.total >= t.cost; }));
   }
   // The product is a Contract, and also what it was written as.
-  EXPECT_TRUE(std::ranges::any_of(record.classes, [](const ClassRecord& c) {
+  EXPECT_TRUE(std::ranges::any_of(record.classes.classes, [](const ClassRecord& c) {
     const auto has = [&](const char* op) { return std::ranges::find(c.terms, op, &TermRecord::op) != c.terms.end(); };
     return has("Contract") && has("SumReduce");
   }));
@@ -100,7 +137,7 @@ TEST(Record, of_a_graph_as_it_is_written) {
   const PartRecord record = record_of(g, options)[0];
   ASSERT_EQ(record.candidates.size(), 1U);
   EXPECT_TRUE(record.candidates[0].graph->equals(g));
-  EXPECT_TRUE(record.classes.empty());
+  EXPECT_TRUE(record.classes.classes.empty());
   EXPECT_EQ(record.schedules.size(), record.lowered.program.kernels.size());
 }
 

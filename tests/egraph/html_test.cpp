@@ -77,6 +77,23 @@ TEST(HtmlPage, OfAnEGraph) {
   EXPECT_NE(page.find(R"({"op":"Num","args":["2"],"cost":1,"mark":"chosen"})"), std::string::npos);
   EXPECT_NE(page.find(R"({"op":"seen","args":["4",)"), std::string::npos);
   EXPECT_NE(page.find(R"({"op":"size","args":[)"), std::string::npos);
+  options.facts = false;
+  const std::string terms = html_page(s.graph, options);
+  EXPECT_EQ(terms.find(R"({"op":"seen")"), std::string::npos);
+  EXPECT_NE(terms.find(R"({"op":"Num")"), std::string::npos);
+}
+
+// However large a graph is, what is seen first can be read; and boxes of facts have no names that nobody wrote.
+TEST_F(Browser, BeginsReadable) {
+  SampleGraph s;
+  s.make(s.seen, {s.i64(4), s.number(1)});
+  const char* const script = R"js(
+const texts = [...document.querySelectorAll(".class .title, .class .op")];
+report([scale * Math.min(...texts.map(t => parseFloat(getComputedStyle(t).fontSize))) >= 11,
+  texts.some(t => t.textContent === "fact"), texts.some(t => t.textContent.includes("@"))]);
+)js";
+  EXPECT_EQ(outcome(html_page(s.graph, {}), script), "[true,true,false]");
+  EXPECT_EQ(outcome(html_page(large_view(), {}, kReports), script), "[true,false,false]");
 }
 
 TEST_F(Browser, DrawsTwoThousandNodes) {

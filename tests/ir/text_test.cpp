@@ -1,5 +1,6 @@
 #include "lumen/ir/text.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -81,13 +82,16 @@ TEST(text, reads_what_people_write) {
   expect_round_trip(*by_hand, sample::ops());
 }
 
-TEST(text, tells_the_line_of_each_node) {
+TEST(text, tells_the_lines_and_names_of_each_node) {
   const std::string text =
       "lumen 1\n%x = Input() :name \"x\"\n  :shape [2]\n# a comment\n%y = Add(%x, %x)\n%z = Add(%x, %x)\n%w = Add(%y, "
       "%x)\n";
-  std::vector<uint32_t> lines;
-  ASSERT_TRUE(parse(text, sample::ops(), "t", &lines).ok());
-  EXPECT_EQ(lines, (std::vector<uint32_t>{2, 5, 7}));  // %z is %y
+  std::vector<Statement> statements;
+  ASSERT_TRUE(parse(text, sample::ops(), "t", &statements).ok());
+  std::string told;
+  for (const Statement& each : statements)
+    told += fmt::format("{} %{} {}; ", static_cast<int>(each.node), each.name, each.line);
+  EXPECT_EQ(told, "0 %x 2; 1 %y 5; 1 %z 6; 2 %w 7; ");  // %z is %y
 }
 
 TEST(text, an_expression_ends_with_its_line) {

@@ -103,6 +103,11 @@ TEST(Carve, names_nothing_of_the_graph_but_its_dims) {
   EXPECT_EQ(text.find("weight"), std::string::npos) << text;
   EXPECT_EQ(text.find("unused"), std::string::npos) << text;
 
+  ASSERT_EQ(kernel.nodes.size(), kernel.body->size());
+  for (const NodeId id : kernel.body->order()) {
+    EXPECT_EQ((*kernel.body)[id].type, graph[kernel.nodes[static_cast<size_t>(id)]].type);
+  }
+  EXPECT_EQ(kernel.nodes.back(), y.id);
   EXPECT_EQ(kernel.operands, (std::vector<NodeId>(graph[s.id].operands.begin(), graph[s.id].operands.end())));
 }
 

@@ -47,6 +47,35 @@ std::string long_graph() {
   return text + "output \"y\" = %n499\n";
 }
 
+// Layers that are the same: a product, its softmax, and what was there before.
+std::string layered_graph(int layers) {
+  std::string text = "lumen 1\n%x0 = Input() :name \"x\" :shape [64,64]\n";
+  for (int k = 0; k < layers; ++k) {
+    std::string layer = R"(%wK = Input() :name "layers.K.weight" :kind weight :shape [64,64]
+%leftK = View(%xK) :view {[64,64,64] 64*i0 + i2}
+%rightK = View(%wK) :view {[64,64,64] i1 + 64*i2}
+%productsK = Mul(%leftK, %rightK)
+%scoresK = SumReduce(%productsK) :axis 2
+%sineK = Sin(%scoresK)
+%powersK = Exp2(%sineK)
+%sumK = SumReduce(%powersK) :axis 1
+%inverseK = Recip(%sumK)
+%inversesK = View(%inverseK) :view {[64,64] i0}
+%sharesK = Mul(%powersK, %inversesK)
+%rootK = Sqrt(%sharesK)
+%moreK = Add(%rootK, %xK)
+%largerK = Maximum(%moreK, %xK)
+%lessK = Mul(%largerK, %sharesK)
+%xN = Add(%lessK, %xK)
+)";
+    for (const auto& [from, to] : {std::pair('K', k), std::pair('N', k + 1)}) {
+      for (size_t at = 0; (at = layer.find(from, at)) != layer.npos;) layer.replace(at, 1, std::to_string(to));
+    }
+    text += layer;
+  }
+  return text + "output \"y\" = %x" + std::to_string(layers) + "\n";
+}
+
 // Texts that lie on each other, that leave what they are in, or that are too small to read.
 constexpr const char* kUnreadable = R"js(
 function unreadable() {
@@ -74,6 +103,16 @@ function unreadable() {
     if (boxes[i].node !== boxes[j].node && boxes[i].over === boxes[j].over && wide > 2 &&
         high > 4) found.push(boxes[i].text + " on " + boxes[j].text);
   }
+  const names = [...document.querySelectorAll("#roofline text")].filter(t => t.checkVisibility());
+  for (const text of names) for (const dot of document.querySelectorAll("#roofline circle")) {
+    const a = text.getBoundingClientRect(), b = dot.getBoundingClientRect();
+    if (Math.min(a.right, b.right) - Math.max(a.left, b.left) > 2 && Math.min(a.bottom, b.bottom) -
+        Math.max(a.top, b.top) > 3) found.push(text.textContent + " on a dot");
+  }
+  const box = document.getElementById("part"), pen = document.createElement("canvas").getContext("2d");
+  pen.font = getComputedStyle(box).font;
+  if (box.checkVisibility()) for (const option of box.options) if (pen.measureText(option.textContent).width >
+      box.clientWidth - 24) found.push("cut: " + option.textContent);
   for (const s of document.querySelectorAll(".scroll, aside")) if (s.checkVisibility() &&
       s.scrollWidth > s.clientWidth + 1) found.push("wider than " + s.className + s.id);
   return found.slice(0, 5);
@@ -136,6 +175,8 @@ results.zoomed = before !== world.getAttribute("transform");
 press(byId("view-chosen"));
 press(document.querySelector("[data-node='" + find("Contract") + "']"));
 results.kernel = [...byId("node-panel").querySelectorAll("h3")].map(e => e.textContent);
+const drawnAs = document.querySelector("[data-node='" + find("Contract") + "'] rect").style.fill;
+results.colour = [...byId("node-panel").querySelectorAll(".swatch")][0].style.backgroundColor === drawnAs;
 press([...byId("node-panel").querySelectorAll("a")].find(a => a.textContent.startsWith("Contract")));
 results.tab = state.tab;
 results.source = byId("source").textContent.startsWith("LUMEN_KERNEL") || byId("source").textContent.length > 100;
@@ -162,21 +203,93 @@ results.picked = state.tab;
 results.problems = problems;
 report(results);
 )js");
-  EXPECT_EQ(got["node"], "op|MaxReduce|dtype|f32|shape|[rows]|axis|1|source|softmax.hlir:10") << got;
+  EXPECT_EQ(got["node"], "op|MaxReduce|dtype|f32|shape|[rows]|axis|1|source|softmax.hlir:10 %most") << got;
   EXPECT_EQ(got["followed"], "SumReduce 2");
   EXPECT_EQ(got["found"], "1 found");
   EXPECT_EQ(got["hits"], 1);
   EXPECT_EQ(got["entered"], "Exp2");
   EXPECT_EQ(got["zoomed"], true);
-  EXPECT_EQ(got["kernel"], json({"Reads", "Read by", "Kernel", "Alternatives", "Kernels, the slowest first"}));
+  EXPECT_EQ(got["kernel"],
+            json({"Reads", "Read by", "As written", "Kernel", "Alternatives", "Kernels, the slowest first"}));
   EXPECT_EQ(got["tab"], "kernels");
   EXPECT_EQ(got["source"], true);
   EXPECT_GE(got["schedules"], 2);
   EXPECT_EQ(got["taken"], "taken");
-  for (const char* what : {"lost", "rules", "growth", "sorted", "terms", "dots"}) EXPECT_EQ(got[what], true) << what;
+  for (const char* what : {"lost", "rules", "growth", "sorted", "terms", "dots", "colour"})
+    EXPECT_EQ(got[what], true) << what;
   EXPECT_EQ(got["inProgram"], 1);
   EXPECT_EQ(got["picked"], "kernels");
   EXPECT_EQ(got["problems"], json::array()) << got;
+}
+
+// From a kernel to the lines that it computes, from a line to its kernel, and by the names of the file.
+TEST_F(ExplainPage, leads_from_kernels_to_lines) {
+  files_.write("softmax.hlir", kSoftmax);
+  const json got = ask(explain({"softmax.hlir"}), R"js(
+const results = {};
+const computed = new Set(part().kernels.flatMap((k, at) => fromKernel(at)));
+results.missed = written().filter((n, k) => !["Input", "Constant"].includes(n.op) && !computed.has(k)).map(n => n.op);
+const product = part().kernels.findIndex(k => k.title.includes("Contract"));
+go({ tab: "kernels", kernel: product });
+const facts = [...byId("kernel-panel").querySelectorAll("dt")];
+const place = facts.find(dt => dt.textContent === "written").nextSibling;
+results.place = /^softmax.hlir:6–9/.test(place.textContent);
+press(place.querySelector("a"));
+results.followed = [state.tab, state.view, byId("node-panel").textContent.includes("softmax.hlir:6 %left")];
+results.kernels = [...byId("node-panel").querySelectorAll("h3")].map(e => e.textContent).includes("Kernel");
+const find = text => { byId("search").value = text; byId("search").dispatchEvent(new Event("input")); };
+find("%scores");
+results.found = byId("found").textContent;
+press(byId("view-chosen"));
+results.foundChosen = byId("found").textContent;
+byId("search").dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" }));
+results.same = byId("node-panel").textContent.includes("softmax.hlir:9 %scores");
+tab("kernels");
+results.rows = document.querySelectorAll("#kernel-table tbody tr").length;
+results.problems = problems;
+report(results);
+)js");
+  const json expected = {{"missed", json::array()},
+                         {"place", true},
+                         {"followed", {"graph", "written", true}},
+                         {"kernels", true},
+                         {"found", "1 found"},
+                         {"foundChosen", "1 found"},
+                         {"same", true},
+                         {"rows", 1},
+                         {"problems", json::array()}};
+  EXPECT_EQ(got, expected) << got;
+}
+
+TEST_F(ExplainPage, knows_the_lines_of_what_repeats) {
+  files_.write("layers.hlir", layered_graph(8));
+  const json got = ask(explain({"layers.hlir", "--no-measure"}), R"js(
+const results = {};
+const at = program().parts.reduce((best, p, k) => p.times > program().parts[best].times ? k : best, 0);
+results.often = program().parts[at].times >= 5;
+results.unknown = program().parts.flatMap(p => p.written.nodes).filter(n => !n.lines).length;
+results.all = program().parts.every(p => p.written.nodes.every(n => n.lines.length === p.times));
+tab("graph");
+byId("part").value = String(at);
+byId("part").dispatchEvent(new Event("change"));
+press(byId("view-written"));
+byId("search").value = "%sine3";
+byId("search").dispatchEvent(new Event("input"));
+byId("search").dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" }));
+results.found = [byId("found").textContent, byId("node-title").textContent];
+const line = 2 + 16 * 3 + 6, n = graph().nodes[state.select];
+results.line = n.lines[n.names.indexOf("%sine3")] === line;
+const text = byId("node-panel").textContent;
+results.shown = /layers.hlir:\d+ %sine\d/.test(text) && text.includes("and " + (part().times - 1) + " more");
+tab("kernels");
+results.kernel = /written layers.hlir:.*, and the like \d+ times more/.test(
+    [...byId("kernel-panel").querySelectorAll("dt, dd")].map(e => e.textContent).join(" "));
+results.problems = problems;
+report(results);
+)js");
+  const json expected = {{"often", true}, {"unknown", 0},  {"all", true},    {"found", {"1 found", "Sin"}},
+                         {"line", true},  {"shown", true}, {"kernel", true}, {"problems", json::array()}};
+  EXPECT_EQ(got, expected) << got;
 }
 
 TEST_F(ExplainPage, is_readable_on_a_small_screen) {
@@ -247,10 +360,13 @@ byId("part").dispatchEvent(new Event("change"));
 results.weight = graph().nodes.some(n => /^model.layers.\d+.self_attn.q_proj.weight$/.test(n.name || ""));
 results.shown = [state.part, document.querySelectorAll(".node").length === graph().nodes.length];
 for (const name of ["kernels", "search", "classes"]) { tab(name); results[name] = unreadable(); }
+const places = part().kernels.map((k, at) => String(standAt(fromKernel(at))));
+results.places = [places.some(text => /^model.layers.\d+.mlp/.test(text)), places.includes("null")];
 results.problems = problems;
 report(results);
 )js");
   EXPECT_LE(got["parts"], 8) << got;
+  EXPECT_EQ(got["places"], json({true, false}));
   EXPECT_GE(got["layers"], 30);
   EXPECT_EQ(got["nodes"], json({true, true}));
   EXPECT_EQ(got["runs"], json({"reading 8 tokens", "writing a token after 8"}));

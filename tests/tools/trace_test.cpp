@@ -68,31 +68,68 @@ std::vector<json> of_category(const json& events, const std::string& category) {
   return found;
 }
 
+constexpr double kAddUp = 0.95;
+
+// Of an event that runs a program: what its kernels take of it.
+double share_of_kernels(const json& run, const json& events) {
+  double sum = 0;
+  for (const json& kernel : of_category(events, "kernel")) {
+    const bool is_inside = kernel["ts"] >= run["ts"] && end_of(kernel) <= end_of(run) + 0.01;
+    if (!is_inside || kernel["tid"] != run["tid"]) continue;
+    sum += kernel["dur"].get<double>();
+  }
+  EXPECT_LE(sum, 1.0001 * run["dur"].get<double>());
+  return sum / run["dur"].get<double>();
+}
+
+// A model of one layer that reads and writes words.
+void write_model(const TemporaryFolder& folder) {
+  folder.write("config.json", R"({"model_type": "llama", "vocab_size": 64, "hidden_size": 32,
+    "num_hidden_layers": 1, "intermediate_size": 64, "num_attention_heads": 2, "num_key_value_heads": 2,
+    "max_position_embeddings": 256, "rms_norm_eps": 1e-5, "rope_theta": 10000.0, "tie_word_embeddings": false})");
+  folder.write("tokenizer.json", R"({"pre_tokenizer": {"type": "WhitespaceSplit"},
+    "model": {"type": "WordLevel", "unk_token": "?", "vocab": {"?": 0, "a": 1, "b": 2}}})");
+}
+
 }  // namespace
 
+// In the best of several: a busy machine may take the core away between two kernels, and often does.
 TEST(TraceOption, kernels_add_up_to_the_run) {
   const Traced traced;
   traced.folder.write("g.hlir", kProducts);
-  double most = 0;  // of three runs: a busy machine may take the core away between two kernels, and often does
-  for (int round = 0; round < 3; ++round) {
+  double most = 0;
+  for (int round = 0; round < 20 && most < kAddUp; ++round) {
     const Finished run = traced({"run", "g.hlir", "--trace", "t.json"});
     ASSERT_EQ(run.status, 0) << run.err;
     const json events = traced.events();
     check_structure(events);
-    const std::vector<json> runs = of_category(events, "run"), kernels = of_category(events, "kernel");
+    const std::vector<json> runs = of_category(events, "run");
     ASSERT_EQ(runs.size(), 1U);
-    ASSERT_FALSE(kernels.empty());
-    double sum = 0;
-    for (const json& kernel : kernels) {
-      sum += kernel["dur"].get<double>();
-      EXPECT_EQ(kernel["tid"], runs[0]["tid"]);
-      EXPECT_GE(kernel["ts"], runs[0]["ts"]);
-      EXPECT_GT(kernel["args"]["flops"], 0);
-    }
-    EXPECT_LE(sum, 1.0001 * runs[0]["dur"].get<double>());
-    most = std::max(most, sum / runs[0]["dur"].get<double>());
+    for (const json& kernel : of_category(events, "kernel")) EXPECT_GT(kernel["args"]["flops"], 0);
+    most = std::max(most, share_of_kernels(runs[0], events));
   }
-  EXPECT_GE(most, 0.5);  // alone on a machine 0.98 and more: docs/explain.md
+  EXPECT_GE(most, kAddUp);
+}
+
+// What lies on the main lane and in no other event, over the time from the first to the last.
+TEST(TraceOption, events_cover_the_command) {
+  const Traced traced;
+  traced.folder.write("g.hlir", kProducts);
+  double most = 0;
+  for (int round = 0; round < 20 && most < kAddUp; ++round) {
+    ASSERT_EQ(traced({"run", "g.hlir", "--trace", "t.json"}).status, 0);
+    const std::vector<json> stages = of_category(traced.events(), "command");
+    std::vector<std::string> names;
+    double sum = 0;
+    for (const json& stage : stages) {
+      names.push_back(stage["name"]);
+      sum += stage["dur"].get<double>();
+    }
+    ASSERT_EQ(names,
+              (std::vector<std::string>{"read", "make inputs", "make the program", "bind inputs", "run", "outputs"}));
+    most = std::max(most, sum / (end_of(stages.back()) - stages[0]["ts"].get<double>()));
+  }
+  EXPECT_GE(most, kAddUp);
 }
 
 TEST(TraceOption, shows_the_stages_the_tuning_and_the_threads) {
@@ -135,6 +172,37 @@ TEST(TraceOption, of_a_benchmark) {
   check_structure(events);
   EXPECT_EQ(of_category(events, "case").size(), 2U);  // compiled, and run once
   EXPECT_EQ(of_category(events, "run").size(), 1U);
+}
+
+// Each token is a run with kernels in it, after the stages of compiling.
+TEST(TraceOption, of_a_text) {
+  const Traced traced;
+  write_model(traced.folder);
+  const Finished run = traced({"generate", "--model", "config.json", "--random-weights", "--dtype", "f32", "-p", "a b",
+                               "-n", "3", "--trace", "t.json"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  const json events = traced.events();
+  check_structure(events);
+  std::vector<std::string> loading;
+  for (const json& event : of_category(events, "command")) loading.push_back(event["name"]);
+  EXPECT_EQ(loading, (std::vector<std::string>{"open the model", "bind weights"}));
+  EXPECT_EQ(of_category(events, "compile").front()["name"], "compile");
+  const std::vector<json> runs = of_category(events, "run");
+  EXPECT_EQ(runs.size(), 3U);  // the prompt, and two tokens: the last is not read
+  for (const json& each : runs) EXPECT_GT(share_of_kernels(each, events), 0);
+}
+
+TEST(TraceOption, of_a_benchmark_of_a_model) {
+  const Traced traced;
+  write_model(traced.folder);
+  const Finished run = traced({"bench", "llm", "--model", "config.json", "--random-weights", "--dtype", "f32", "--pp",
+                               "8", "--tg", "2", "--rounds", "1", "--trace", "t.json"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  const json events = traced.events();
+  check_structure(events);
+  const std::vector<json> runs = of_category(events, "run");
+  EXPECT_GE(runs.size(), 4U);  // two prompts, and tokens
+  for (const json& each : runs) EXPECT_GT(share_of_kernels(each, events), 0);
 }
 
 TEST(Profile, is_a_table_and_json) {

@@ -33,7 +33,7 @@ Expected<ExplainedProgram> explain_file(const std::string& file, const ExplainAr
   }
   ExplainedProgram program;
   program.name = file;
-  program.graph = LUMEN_TRY(read_graph(file, &program.lines));
+  program.graph = LUMEN_TRY(read_graph(file, &program.statements));
   const DimValues dims = LUMEN_TRY(usual_dims(arguments.dims, *program.graph));
   FusionLog log(arguments.model.fusion);
   const CompileOptions options = LUMEN_TRY(compile_options(arguments, program, log));
@@ -51,7 +51,7 @@ Expected<ExplainedProgram> explain_model(const ExplainArguments& arguments) {
   program.name = arguments.model.path;
   ModelArguments model = arguments.model;
   model.measure = !arguments.no_measure;
-  const std::unique_ptr<LanguageModel> loaded = LUMEN_TRY(load_model(model, nullptr, &program.parts));
+  const std::unique_ptr<LanguageModel> loaded = LUMEN_TRY(load_model(model, {}, nullptr, &program.parts));
   if (program.parts.empty()) return error("the reference has no kernels to explain; LUMEN_BACKEND must be cpu");
   program.graph = loaded->model.graph;
   program.report = loaded->report;

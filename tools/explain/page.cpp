@@ -31,8 +31,9 @@ std::string explain_page(const std::string& title, const nlohmann::json& data) {
   page += "</style>\n</head>\n";
   page += kExplainBody;
   page += "<script type=\"application/json\" id=\"data\">" + embedded(data) + "</script>\n<script>\n";
-  for (const std::string_view part : {kExplainBasics, kExplainLayout, kExplainGraph, kExplainNode, kExplainRoofline,
-                                      kExplainKernels, kExplainSearch, kExplainCompare, kExplainStart}) {
+  for (const std::string_view part :
+       {kExplainBasics, kExplainLayout, kExplainGraph, kExplainSource, kExplainNode, kExplainRoofline, kExplainKernels,
+        kExplainSearch, kExplainCompare, kExplainStart}) {
     page += part;
   }
   page += "</script>\n</body>\n</html>\n";

@@ -10,7 +10,7 @@ body { margin: 0; height: 100vh; display: flex; flex-direction: column; color: v
   font: 13px/1.45 system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif; }
 code, .mono { font: 12px/1.45 ui-monospace, "DejaVu Sans Mono", Menlo, monospace; }
 header { display: flex; gap: 8px; align-items: center; padding: 8px 14px; border-bottom: 1px solid var(--line); }
-header h1 { font-size: 15px; margin: 0 8px 0 0; max-width: 300px; overflow: hidden; text-overflow: ellipsis;
+header h1 { font-size: 15px; margin: 0 8px 0 0; max-width: 250px; overflow: hidden; text-overflow: ellipsis;
   white-space: nowrap; }
 button, select, input { font: inherit; color: inherit; border: 1px solid var(--line); background: #fff;
   border-radius: 5px;  padding: 3px 10px; }
@@ -18,7 +18,8 @@ button { cursor: pointer; }
 button:hover { background: var(--back); }
 button.on, button.on:hover { background: var(--text); border-color: var(--text); color: #fff; }
 select { max-width: 190px; }
-#search { width: 190px; }
+#part { max-width: 260px; }
+#search { width: 170px; }
 #found { color: var(--soft); min-width: 62px; }
 #space { flex: 1; }
 main { flex: 1; min-height: 0; display: flex; }
@@ -62,9 +63,10 @@ pre { background: var(--back); border: 1px solid var(--line); border-radius: 6px
   overflow: auto; max-height: 420px; font: 12px/1.45 ui-monospace, "DejaVu Sans Mono", Menlo, monospace; }
 .swatch { display: inline-block; width: 10px; height: 10px; border-radius: 3px; margin-right: 6px; }
 .swatch.framed { border: 1px solid #98a1af; }
+.swatch.kernel { border: 2px solid; width: 12px; height: 12px; vertical-align: -2px; }
 .bar { display: inline-block; height: 9px; border-radius: 3px; background: var(--accent); vertical-align: middle; }
 .chart { width: 100%; height: auto; display: block; }
-.chart text { fill: var(--soft); font-size: 12px; }
+.chart text { fill: var(--soft); font-size: 12px; paint-order: stroke; stroke: #fff; stroke-width: 3px; }
 .chart .grid { stroke: #e8ebef; }
 .chart .limit { stroke: var(--soft); stroke-width: 1.5; fill: none; }
 .chart circle { stroke: #fff; cursor: pointer; }

@@ -7,6 +7,7 @@
 
 #include "lumen/kernel/title.h"
 #include "tools/explain/graph_data.h"
+#include "tools/explain/written_nodes.h"
 
 namespace lumen::tools {
 
@@ -34,20 +35,59 @@ json roof_data(const Work& work, double seconds, const bench::Limits& limits) {
   return {{"mbu", memory}, {"mfu", compute}, {"bound", memory >= compute ? "memory" : "compute"}};
 }
 
+// By place in the order of the program's graph: the op, and what the file says of it.
+struct SaidOfNode {
+  const OpDef* op;
+  std::vector<Statement> statements;
+};
+using Said = std::vector<SaidOfNode>;
+
+std::vector<size_t> places_in_order(const Graph& graph) {
+  const std::vector<NodeId> order = graph.order();
+  std::vector<size_t> places(graph.size(), order.size());
+  for (size_t k = 0; k < order.size(); ++k) places[static_cast<size_t>(order[k])] = k;
+  return places;
+}
+
+Said said_of(const ExplainedProgram& program) {
+  Said said;
+  for (const NodeId id : program.graph->order()) said.push_back({(*program.graph)[id].op, {}});
+  const std::vector<size_t> places = places_in_order(*program.graph);
+  for (const Statement& statement : program.statements) {
+    const size_t place = places[static_cast<size_t>(statement.node)];
+    if (place < said.size()) said[place].statements.push_back(statement);  // else no output needs it
+  }
+  return said;
+}
+
 class PartData {
  public:
-  PartData(const PartRecord& part, const ExplainedProgram& program, const bench::Limits& limits)
-      : part_(part), program_(program), limits_(limits) {}
+  PartData(const PartRecord& part, const ExplainedProgram& program, const Said& said, const bench::Limits& limits)
+      : part_(part),
+        program_(program),
+        said_(said),
+        limits_(limits),
+        from_(written_nodes(part)),
+        places_(places_in_order(*part.body)) {}
 
   json run() const {
     const Program& lowered = part_.lowered.program;
     json calls = json::array();
     for (const ProgramCall& call : lowered.calls) calls.push_back(call.kernel);
-    return {
-        {"where", part_.where}, {"times", part_.times},      {"dims", dims_text()},        {"written", written()},
-        {"chosen", chosen()},   {"rules", rules()},          {"growth", growth()},         {"saturation", saturation()},
-        {"classes", classes()}, {"calls", std::move(calls)}, {"candidates", candidates()}, {"kernels", kernels()},
-        {"cuts", cuts()}};
+    return {{"where", part_.where},
+            {"times", part_.times},
+            {"dims", dims_text()},
+            {"written", written()},
+            {"chosen", chosen()},
+            {"rules", rules()},
+            {"growth", growth()},
+            {"saturation", saturation()},
+            {"classes", classes()},
+            {"calls", std::move(calls)},
+            {"candidates", candidates()},
+            {"kernels", kernels()},
+            {"cuts", cuts()},
+            {"from", from()}};
   }
 
  private:
@@ -65,16 +105,34 @@ class PartData {
     const auto number = std::ranges::find(graph.inputs(), id) - graph.inputs().begin();
     if (static_cast<size_t>(number) >= part_.inputs.size()) return;
     const std::string& name = part_.inputs[static_cast<size_t>(number)];
-    if (!name.empty()) node["name"] = name;
+    if (name.empty()) return;
+    node["name"] = name;
+    node["given"] = true;  // by the graph
   }
 
   json written() const {
-    const bool is_whole = !program_.lines.empty() && part_.body->equals(*program_.graph);
-    const std::vector<NodeId> order = is_whole ? program_.graph->order() : std::vector<NodeId>();
-    return graph_data(*part_.body, [&](NodeId id, size_t position, json& node) {
-      if (is_whole) node["line"] = program_.lines[static_cast<size_t>(order[position])];
+    return graph_data(*part_.body, [&](NodeId id, size_t, json& node) {
+      const std::vector<Statement> statements = statements_of(id);
+      for (const Statement& statement : statements) {
+        node["lines"].push_back(statement.line);
+        node["names"].push_back("%" + statement.name);
+      }
       name_input(*part_.body, id, node);
     });
+  }
+
+  // Where the program's graph says what a node of the body stands for.
+  std::vector<Statement> statements_of(NodeId id) const {
+    std::vector<Statement> result;
+    for (const size_t origin : part_.origins[static_cast<size_t>(id)]) {
+      // A graph that was given in place of the program's has other nodes.
+      if (origin >= said_.size()) return {};
+      const bool is_same = (*part_.body)[id].op == said_[origin].op;
+      if (!is_same && !(*part_.body)[id].is<Input>()) return {};
+      const std::vector<Statement>& own = said_[origin].statements;
+      result.insert(result.end(), own.begin(), own.end());
+    }
+    return result;
   }
 
   json chosen() const {
@@ -88,8 +146,22 @@ class PartData {
       if (const auto found = calls.find(id); found != calls.end()) node["calls"] = found->second;
       const auto number = static_cast<size_t>(id);
       if (number < classes.size() && classes[number] != egraph::kNone) node["class"] = classes[number];
+      node["from"] = places(from_.equal[number]);
       name_input(graph, id, node);
     });
+  }
+
+  // Of nodes of the body in its order, which is theirs on the page.
+  std::vector<size_t> places(std::span<const NodeId> nodes) const {
+    std::vector<size_t> result;
+    for (const NodeId id : nodes) result.push_back(places_[static_cast<size_t>(id)]);
+    return result;
+  }
+
+  json from() const {
+    json result = json::array();
+    for (const std::vector<NodeId>& nodes : from_.of_calls) result.push_back(places(nodes));
+    return result;
   }
 
   json rules() const {
@@ -123,7 +195,7 @@ class PartData {
 
   json classes() const {
     json result = json::array();
-    for (const ClassRecord& each : part_.classes) {
+    for (const ClassRecord& each : part_.classes.classes) {
       json terms = json::array();
       for (const TermRecord& term : each.terms) {
         terms.push_back({{"op", term.op},
@@ -203,7 +275,10 @@ class PartData {
 
   const PartRecord& part_;
   const ExplainedProgram& program_;
+  const Said& said_;
   const bench::Limits& limits_;
+  const WrittenNodes from_;
+  const std::vector<size_t> places_;  // by node of the body
 };
 
 json report_data(const CompileReport& report) {
@@ -234,7 +309,8 @@ json limits_data(const bench::Limits& limits) {
 
 json program_data(const ExplainedProgram& program, const bench::Limits& limits) {
   json parts = json::array();
-  for (const PartRecord& part : program.parts) parts.push_back(PartData(part, program, limits).run());
+  const Said said = said_of(program);
+  for (const PartRecord& part : program.parts) parts.push_back(PartData(part, program, said, limits).run());
   json runs = json::array();
   for (const auto& [name, profile] : program.runs) {
     json run = json::parse(bench::profile_json(profile, limits));

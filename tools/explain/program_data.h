@@ -8,13 +8,14 @@
 
 #include "bench/suite/profile.h"
 #include "lumen/compile.h"
+#include "lumen/ir/text.h"
 
 namespace lumen::tools {
 
 struct ExplainedProgram {
   std::string name;
   std::shared_ptr<const Graph> graph;
-  std::vector<uint32_t> lines;  // by node of the graph, where it comes from a file
+  std::vector<Statement> statements;  // that the graph was read from, where it comes from a file
   CompileReport report;
   BackendKind backend = BackendKind::cpu;
   std::vector<search::PartRecord> parts;

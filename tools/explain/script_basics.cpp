@@ -44,9 +44,13 @@ const times = x => x >= 100 ? x.toFixed(0) + "×" : x.toFixed(2) + "×";
 const more = (x, least) => x < 1.1 * least ? percent(x / least - 1) + " more" :
     times(x / Math.max(least, 1e-15)) + " the cost";
 const count = (n, word) => n + " " + word + (n === 1 ? "" : "s");
-const hue = k => "hsl(" + (k * 137.5 + 210) % 360 + " 62% " + (k % 3 === 0 ? 84 : k % 3 === 1 ? 78 : 90) + "%)";
-const dot = k => "hsl(" + (k * 137.5 + 210) % 360 + " 62% 45%)";
-const swatch = k => make("span", { class: "swatch", style: "background:" + dot(k) });
+// Of kernels: colours that are told apart, the next ones paler or stronger. `hue` fills what text stands on, `dot` is the
+// same for points and frames.
+const kHues = [212, 28, 130, 345, 275, 56, 184, 310, 88, 240, 8, 160];
+const shade = k => Math.floor(k / kHues.length) % 3;
+const hue = k => "hsl(" + kHues[k % kHues.length] + " " + [85, 55, 40][shade(k)] + "% " + [80, 70, 88][shade(k)] + "%)";
+const dot = k => "hsl(" + kHues[k % kHues.length] + " " + [75, 55, 35][shade(k)] + "% " + [45, 33, 55][shade(k)] + "%)";
+const swatch = k => make("span", { class: "swatch kernel", style: "background:" + hue(k) + ";border-color:" + dot(k) });
 
 // Columns of tables: `value` is what they sort by, `show` makes of it, or of the row, what is seen.
 const number = (name, value, show = String) => ({ name, value, show: row => show(value(row)), kind: "" });

@@ -94,7 +94,7 @@ function drawGraph() {
   showNode();
 }
 
-const hit = n => matches(n.op, n.name, n.type, n.title, ...(n.out || []));
+const hit = n => matches(n.op, n.name, n.type, n.title, ...(n.out || [])) || isNamed(namesOf(n));
 function markNodes() {
   const nodes = graph().nodes, near = new Set();
   const chosen = state.select === null ? undefined : nodes[state.select];

@@ -15,6 +15,11 @@ function nameOfPart(p, at) {
   const which = p.parts.length > 1 ? "part " + (at + 1) + " of " + p.parts.length : "the whole";
   return which + (times > 1 ? ", " + times + " times" : "") + (where ? ", " + where : "");
 }
+// The same for the box above: the bucket must be seen.
+function shortNameOfPart(p, at) {
+  const { times, where } = p.parts[at];
+  return (at + 1) + " of " + p.parts.length + (times > 1 ? " ×" + times : "") + (where ? ", " + where : "");
+}
 const sumOf = (list, value) => list.reduce((sum, x) => sum + value(x), 0);
 const ofLimit = k => Math.max(k.mbu, k.mfu);
 const roofText = k => percent(ofLimit(k)) + " of " + (k.bound === "memory" ? "copying" : "arithmetic");
@@ -73,18 +78,22 @@ function kernelShown() {
 function drawKernels() {
   const list = part().kernels.map((kernel, k) => ({ kernel, k }));
   const total = sumOf(list, x => x.kernel.seconds * x.kernel.calls);
-  const rows = list.filter(x => keeps(x.kernel.title, x.kernel.schedule));
+  const computes = x => fromKernel(x.k).flatMap(k => written()[k].names || []);
+  const rows = list.filter(x => keeps(x.kernel.title, x.kernel.schedule) || isNamed(computes(x)));
   const sizes = part().dims ? ", timed at " + part().dims : "";
   fill(scroll("kernels"), make("h2", {}, "Kernels of " + nameOfPart(program(), state.part) + sizes),
     table("kernel-table", [
       words("kernel", x => x.kernel.title, colouredTitle),
       number("calls", x => x.kernel.calls),
-      number("time", x => x.kernel.seconds, time),
+      number("a call", x => x.kernel.seconds, time),
+      number("in all", x => x.kernel.seconds * x.kernel.calls, time),
       number("share", x => x.kernel.seconds * x.kernel.calls / total, percent),
       number("GB/s", x => x.kernel.bytes / x.kernel.seconds / 1e9, rate),
       number("GFLOP/s", x => x.kernel.flops / x.kernel.seconds / 1e9, rate),
       number("of limit", x => ofLimit(x.kernel), percent),
-    ], rows, { by: 3, pick: x => go({ kernel: x.k }), mark: x => x.k === kernelShown() ? "selected" : "" }));
+    ], rows, { by: 4, pick: x => go({ kernel: x.k }), mark: x => x.k === kernelShown() ? "selected" : "" }),
+    note("The limit is what copies of as many bytes, or multiply-adds, reach here, whichever a kernel is nearer to. " +
+      "Copies write as much as they read: a kernel that writes less, or finds its data in a nearer cache, may pass it."));
   showKernel();
 }
 
@@ -136,6 +145,7 @@ function showKernel() {
       ["computes", amount(k.flops) + "flop, " + digits(computed) + " GFLOP/s: " + percent(k.mfu) + " of the peak"],
       ["roofline", digits(k.flops / Math.max(k.bytes, 1)) + " flops per byte, bound by " + k.bound],
       ["ops", nodes.length > 0 ? link : "–"],
+      ["written", standAt(fromKernel(shown)) || "–"],
     ]),
     titled("Schedules that were tried", scheduleTable(k)),
     cuts.length > 0 ? titled("As two kernels", cutTable("cuts", "cut after", c => c.before, cuts)) : null,

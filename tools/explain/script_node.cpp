@@ -16,8 +16,9 @@ function legend() {
   }
   const kernels = part().kernels, total = k => kernels[k].seconds * kernels[k].calls;
   const order = kernels.map((kernel, k) => k).sort((a, b) => total(b) - total(a)), most = 12;
-  const line = k => make("div", { class: "key line", title: kernels[k].title }, box(hue(k)),
-    time(kernels[k].seconds) + "  ", kernelLink(k));
+  const often = k => kernels[k].calls > 1 ? " in " + kernels[k].calls + " calls  " : "  ";
+  const line = k => make("div", { class: "key line", title: kernels[k].title }, swatch(k),
+    time(total(k)) + often(k), kernelLink(k));
   return titled("Kernels, the slowest first", order.slice(0, most).map(line),
     order.length > most ? note("and " + (order.length - most) + " more") : null);
 }
@@ -36,7 +37,8 @@ function nodeFacts(n) {
   const [, dtype, shape] = /^(\w+)\[(.*)\]$/.exec(n.type) || [null, n.type, ""];
   const pairs = [["op", n.op], ["dtype", dtype], ["shape", "[" + shape + "]"],
     ...n.fields.filter(f => !["dtype", "shape"].includes(f[0]))];
-  if (n.line !== undefined) pairs.push(["source", program().name + ":" + n.line]);
+  const source = state.view === "written" ? sourceOf(state.select) : null;
+  if (source !== null) pairs.push(["source", source]);
   if (n.out) pairs.push(["output", n.out.join(", ")]);
   return facts(pairs.map(([name, value]) => [name, make("span", { class: "mono" }, value)]));
 }
@@ -46,15 +48,21 @@ function callText(call) {
     make("span", { class: "soft" }, time(kernel.seconds) + ", " + (kernel.schedule || "interpreted")));
 }
 
+const writtenText = k => make("p", {}, writtenLink(k, written()[k].op), " ",
+    make("span", { class: "mono soft" }, sourceOf(k)));
+
 function showNode() {
   const panel = byId("node-panel"), n = state.select === null ? undefined : graph().nodes[state.select];
   if (!n) return showNothing(panel);
   const links = (title, nodes) => nodes.length > 0 ? titled(title, make("p", {}, nodes.map(nodeLink))) : null;
-  const calls = n.calls || [], often = "Computed again in each kernel that reads it";
+  const isWritten = state.view === "written", often = "Computed again in each kernel that reads it";
+  const calls = isWritten ? callsFrom(state.select) : n.calls || [];
+  const same = (n.from || []).filter(k => written()[k].op !== "Input");
   const alternatives = make("a", { onclick: () => go({ tab: "classes", cls: n.class }) }, "class c" + n.class);
   fill(panel, make("h2", { id: "node-title" }, n.title), nodeFacts(n),
     links("Reads", n.in), links("Read by", n.users),
-    calls.length > 0 ? titled(calls.length > 1 ? often : "Kernel", calls.slice(0, 8).map(callText)) : null,
+    same.length > 0 ? titled("As written", same.slice(0, 8).map(writtenText)) : null,
+    calls.length > 0 ? titled(calls.length > 1 && !isWritten ? often : "Kernel", calls.slice(0, 8).map(callText)) : null,
     n.class === undefined ? null : titled("Alternatives", make("p", {}, alternatives)), legend());
 }
 )js";

@@ -3,7 +3,7 @@
 namespace lumen::tools {
 
 const std::string_view kExplainRoofline = R"js(
-const kChart = { width: 620, height: 330, left: 62, right: 22, top: 12, bottom: 36 };
+const kChart = { width: 620, height: 330, left: 62, right: 22, top: 24, bottom: 36 };
 
 // Powers of ten from `low` to `high` over from..to of the drawing.
 function logAxis(values, least, most, from, to) {
@@ -25,24 +25,61 @@ function chartGrid(x, y) {
     y.marks.map(v => make("line", { class: "grid", x1: c.left, x2: right, y1: y.at(v), y2: y.at(v) })),
     y.marks.map(v => chartText(c.left - 8, y.at(v) + 4, "end", plainNumber(v / 1e9))),
     chartText(right, c.height - 4, "end", "flops per byte"),
-    chartText(c.left + 6, c.top + 10, "start", "GFLOP/s"),
+    chartText(4, c.top - 13, "start", "GFLOP/s"),
   ];
 }
 
 // What copies of a rate allow: a slope up to what the fastest unit computes.
 function slopeLine(x, y, name, rate, top) {
   const from = Math.max(x.low, y.low / rate), to = Math.min(x.high, top / rate);
-  if (to <= from) return [];
-  const [x1, y1, x2, y2] = [x.at(from), y.at(rate * from), x.at(to), y.at(rate * to)];
-  return [make("line", { class: "limit", x1, y1, x2, y2 }),
-    chartText((2 * x1 + x2) / 3 - 6, (2 * y1 + y2) / 3 - 6, "end", name)];
+  return to <= from ? null : { name, x1: x.at(from), y1: y.at(rate * from), x2: x.at(to), y2: y.at(rate * to) };
 }
-// What a unit computes, from where copies in the caches keep up with it. Names of lines that are close stand side by
-// side.
-function peakLine(x, y, [name, flops], caches, before) {
-  const beside = 78 * before.filter(other => Math.abs(y.at(other[1]) - y.at(flops)) < 15).length;
-  const x1 = x.at(Math.min(x.high, Math.max(x.low, flops / caches))), x2 = x.at(x.high), y1 = y.at(flops);
-  return [make("line", { class: "limit", x1, x2, y1, y2: y1 }), chartText(x2 - 4 - beside, y1 - 5, "end", name)];
+// What a unit computes, from where copies in the caches keep up with it.
+function peakLine(x, y, [name, flops], caches) {
+  const from = Math.min(x.high, Math.max(x.low, flops / caches));
+  return { name, x1: x.at(from), y1: y.at(flops), x2: x.at(x.high), y2: y.at(flops) };
+}
+
+// ---- names of lines: where least is in the way
+const textBox = (x, y, isEnd, name) => {
+  const width = 8 * name.length;
+  return { left: isEnd ? x - width : x, right: isEnd ? x : x + width, top: y - 12, bottom: y + 5 };
+};
+const meets = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+const around = (x, y, r) => ({ left: x - r, right: x + r, top: y - r, bottom: y + r });
+function pointsOf(line) {
+  const steps = 1 + Math.ceil(Math.hypot(line.x2 - line.x1, line.y2 - line.y1) / 4), points = [];
+  for (let k = 0; k <= steps; ++k) {
+    points.push(around(line.x1 + (line.x2 - line.x1) * k / steps, line.y1 + (line.y2 - line.y1) * k / steps, 1));
+  }
+  return points;
+}
+// Beside a line, above or below it, from its end to its start.
+function placesFor(line) {
+  const isFlat = line.y1 === line.y2, places = [];
+  for (let k = 40; k >= 0; --k) {
+    const x = line.x1 + (line.x2 - line.x1) * k / 40, y = line.y1 + (line.y2 - line.y1) * k / 40;
+    for (const [dx, dy, isEnd] of isFlat ? [[-2, -6, true], [-2, 15, true]] : [[-8, -5, true], [9, 14, false]]) {
+      places.push({ x: x + dx, y: y + dy, isEnd });
+    }
+  }
+  return places;
+}
+// Gives each line the text of its name, where it meets least; dots count most.
+function nameLines(lines, dots) {
+  const c = kChart, texts = [], frame = { left: c.left + 2, right: c.width - c.right, top: 2, bottom: c.height - c.bottom };
+  const fits = b => b.left >= frame.left && b.right <= frame.right && b.top >= frame.top && b.bottom <= frame.bottom;
+  const strokes = lines.flatMap(pointsOf);
+  return lines.map(line => {
+    let best = null;
+    for (const place of placesFor(line)) {
+      const box = textBox(place.x, place.y, place.isEnd, line.name), count = list => list.filter(o => meets(box, o)).length;
+      const cost = (fits(box) ? 0 : 1e6) + 1e4 * count(texts) + 100 * count(dots) + count(strokes);
+      if (best === null || cost < best.cost) best = { ...place, box, cost };
+    }
+    texts.push(best.box);
+    return chartText(best.x, best.y, best.isEnd ? "end" : "start", line.name);
+  });
 }
 
 // Flops per byte against flops per second, both logarithmic, under what the machine was measured to do.
@@ -58,15 +95,18 @@ function roofline(kernels) {
   const x = logAxis(dots.map(d => d.kernel.flops / d.kernel.bytes), -1, 2, c.left, c.width - c.right);
   const y = logAxis(rates, Infinity, -Infinity, c.height - c.bottom, c.top);
   const most = Math.max(...dots.map(d => d.total));
+  const spot = d => ({ x: x.at(d.kernel.flops / d.kernel.bytes), y: y.at(d.kernel.flops / d.kernel.seconds),
+    r: 4 + 8 * Math.sqrt(d.total / most) });
   const circle = d => make("circle", {
-    cx: x.at(d.kernel.flops / d.kernel.bytes), cy: y.at(d.kernel.flops / d.kernel.seconds),
-    r: 4 + 8 * Math.sqrt(d.total / most), fill: dot(d.k),
+    cx: spot(d).x, cy: spot(d).y, r: spot(d).r, fill: dot(d.k),
     onclick: () => go({ tab: "kernels", part: d.part, kernel: d.k }),
   }, make("title", {}, d.kernel.title + "\n" + time(d.kernel.seconds) + ", " + roofText(d.kernel)));
+  const lines = [slopeLine(x, y, "memory", memory, top), slopeLine(x, y, "caches", caches, top),
+    ...units.map(unit => peakLine(x, y, unit, caches))].filter(line => line !== null);
+  const stroke = ({ x1, y1, x2, y2 }) => make("line", { class: "limit", x1, y1, x2, y2 });
   return make("svg", { class: "chart", id: "roofline", viewBox: "0 0 " + c.width + " " + c.height },
-    chartGrid(x, y), slopeLine(x, y, "memory", memory, top), slopeLine(x, y, "caches", caches, top),
-    units.map((unit, k) => peakLine(x, y, unit, caches, units.slice(0, k))),
-    [...dots].sort((a, b) => b.total - a.total).map(circle));
+    chartGrid(x, y), lines.map(stroke), [...dots].sort((a, b) => b.total - a.total).map(circle),
+    nameLines(lines, dots.map(d => around(spot(d).x, spot(d).y, spot(d).r + 1))));
 }
 )js";
 

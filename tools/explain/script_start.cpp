@@ -36,7 +36,7 @@ function go(changes) {
   state.part = Math.min(state.part, program().parts.length - 1);
   for (const button of all("[data-tab]")) button.classList.toggle("on", button.dataset.tab === state.tab);
   for (const section of all("section")) section.classList.toggle("on", section.id === "tab-" + state.tab);
-  fill(byId("part"), program().parts.map((p, k) => make("option", { value: k }, nameOfPart(program(), k))));
+  fill(byId("part"), program().parts.map((p, k) => make("option", { value: k }, "part " + shortNameOfPart(program(), k))));
   byId("part").value = state.part;
   byId("program").value = state.program;
   show(byId("part"), program().parts.length > 1 && !["compare", "overview"].includes(state.tab));

@@ -17,8 +17,9 @@ using Node = GraphView::Node;
 // What the page draws of a view. Base values have no box: they stand in the nodes that use them.
 class Drawing {
  public:
-  Drawing(const GraphView& view, size_t max_nodes) : view_(view), shown_(view.classes.size(), kNone) {
-    choose_classes(max_nodes);
+  Drawing(const GraphView& view, const PageOptions& options)
+      : view_(view), facts_(options.facts), shown_(view.classes.size(), kNone) {
+    choose_classes(options.max_nodes);
     const FlatGraph graph = view.flat();
     const TreeExtraction tree = tree_extract(graph);
     best_ = tree.choice;
@@ -43,8 +44,14 @@ class Drawing {
  private:
   // The class is drawn as a box.
   bool has_box(uint32_t c) const {
+    if (!facts_ && is_fact(c)) return false;
     if (!view_.classes[c].has_base_sort) return true;
     return view_.classes[c].nodes.size() > 1;  // the value of function entries
+  }
+
+  bool is_fact(uint32_t c) const {
+    const std::vector<uint32_t>& nodes = view_.classes[c].nodes;
+    return !nodes.empty() && view_.nodes[nodes[0]].kind == Node::Kind::fact;
   }
 
   void choose_classes(size_t max_nodes) {
@@ -120,6 +127,7 @@ class Drawing {
   }
 
   const GraphView& view_;
+  const bool facts_;
   std::vector<uint32_t> shown_;  // by class: its box, kNone without
   std::vector<uint32_t> order_;  // the classes of the boxes
   size_t omitted_ = 0;
@@ -164,7 +172,7 @@ std::string html_page(const GraphView& view, const PageOptions& options, const s
   page += kPageStyle;
   page += "</style>\n</head>\n";
   page += kPageBody;
-  page += "<script type=\"application/json\" id=\"graph-data\">" + embed(Drawing(view, options.max_nodes).json());
+  page += "<script type=\"application/json\" id=\"graph-data\">" + embed(Drawing(view, options).json());
   page += "</script>\n<script type=\"application/json\" id=\"report-data\">" + embed(reports);
   page += "</script>\n<script>\n";
   page += kLayoutScript;

@@ -13,6 +13,7 @@ struct PageOptions {
   std::string title = "e-graph";
   ViewOptions view = {};                         // the extraction of its roots is highlighted
   std::vector<IterationReport> iterations = {};  // shown as a table
+  bool facts = true;                             // what relations hold, as boxes of their own
   size_t max_nodes = 4000;                       // more are left out, those near the roots (or made first) are kept
 };
 

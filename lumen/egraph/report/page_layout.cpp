@@ -5,7 +5,7 @@ namespace lumen::egraph {
 // Classes in layers; long layers are folded into several rows.
 const std::string_view kLayoutScript = R"js(
 "use strict";
-const kRow = 19, kTitle = 14, kPad = 5, kChar = 7.25, kGapX = 26, kGapY = 46;
+const kRow = 19, kTitle = 18, kPad = 5, kChar = 7.25, kGapX = 26, kGapY = 46;
 
 // What a node shows: its head, then its arguments; classes as a dot that an edge starts from.
 function nodeText(node) {
@@ -18,7 +18,7 @@ function measure(classes) {
     c.children = [...new Set(c.nodes.flatMap(n => n.args.filter(a => typeof a === "number")))];
     for (const n of c.nodes) n.text = shorten(nodeText(n), 60);
     const longest = Math.max(...c.nodes.map(n => n.text.length), 4);
-    c.width = Math.max(longest * kChar, shorten(c.title, 40).length * 5.2) + 4 * kPad;
+    c.width = Math.max(longest * kChar, shorten(c.title, 40).length * 6.9) + 4 * kPad;
     c.height = kTitle + c.nodes.length * kRow + kPad;
   }
 }

@@ -23,7 +23,8 @@ const html = (name, text, parent, css) => {
 
 // ---- the drawing
 
-for (const c of classes) c.title = c.names ? c.id + " " + c.names : c.id;
+// What a relation holds is in no class: it has a box of its own, whose sort nobody wrote.
+for (const c of classes) c.title = c.type.startsWith("@") ? "fact" : c.names ? c.id + " " + c.names : c.id;
 const size = layout(classes);
 const users = classes.map(() => []);
 classes.forEach((c, i) => c.nodes.forEach(n => n.args.forEach(a => {
@@ -34,7 +35,7 @@ function drawClass(c, i, parent) {
   const g = svg("g", { class: "class", id: "class-" + i, "data-id": c.id, transform: `translate(${c.x},${c.y})` }, parent);
   if (data.roots.includes(i)) g.classList.add("root");
   svg("rect", { class: "box", width: c.width, height: c.height }, g);
-  svg("text", { class: "title", x: kPad + 2, y: 10 }, g).textContent = shorten(c.title, 40);
+  svg("text", { class: "title", x: kPad + 2, y: 13 }, g).textContent = shorten(c.title, 40);
   c.nodes.forEach((n, k) => {
     const y = kTitle + k * kRow;
     const row = svg("g", { class: "node " + n.mark }, g);
@@ -248,10 +249,13 @@ element("summary").textContent = `${count(nodeCount)} nodes, ${count(classes.len
   (data.omitted > 0 ? `, ${count(data.omitted)} nodes left out` : "");
 openTab("graph");
 fit();
-// Too small to read: begin where the program begins.
-if (scale < 0.15 && classes.length > 0) {
-  scale = 0.7;
-  center(classes[data.roots[0] ?? 0]);
+// Letters are 12 pixels high. Where all of it is too small to read, begin where the program begins.
+if (scale * 12 < 11 && classes.length > 0) {
+  const first = classes[data.roots[0] ?? 0];
+  scale = 1;
+  offsetX = (canvas.clientWidth || 1000) / 2 - (first.x + first.width / 2);
+  offsetY = 40 - first.y;
+  show();
 }
 fillPanel();
 followFragment();

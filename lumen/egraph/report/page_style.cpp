@@ -22,7 +22,7 @@ section.on { display: flex; }
 #canvas.drag { cursor: grabbing; }
 .class rect.box { fill: #fff; stroke: #8a94a3; rx: 5; }
 .class { cursor: pointer; }
-.class .title { fill: var(--soft); font-size: 9px; }
+.class .title { fill: var(--soft); font-size: 12px; }
 .class .op { font: 12px ui-monospace, monospace; fill: var(--text); }
 .node rect { fill: #f1f3f6; stroke: none; rx: 3; }
 .node.best .op { font-weight: 600; }
