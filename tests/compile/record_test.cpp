@@ -54,7 +54,11 @@ TEST(Record, says_what_each_call_computes) {
 TEST(Record, knows_where_each_node_of_a_body_comes_from) {
   Graph g;
   Tensor x = g.input("x", {64, 64});
-  for (int k = 0; k < 6; ++k) x = x + softmax(matmul(x, g.input("w" + std::to_string(k), {64, 64})));
+  for (int k = 0; k < 6; ++k) {
+    const auto weight = [&](const char* name) { return g.input(name + std::to_string(k), {64, 64}); };
+    const Tensor h = rms_norm(x, g.input("norm" + std::to_string(k), {64}), 1e-5);
+    x = x + matmul(silu(matmul(h, weight("gate"))) * matmul(h, weight("up")), weight("down"));
+  }
   x.output("y");
   CompileOptions options;
   options.measure = false;
