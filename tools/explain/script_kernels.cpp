@@ -100,7 +100,7 @@ function drawKernels() {
 // Why a group was, or was not, cut in two.
 function whyCut(c) {
   if (c.taken) return "cut";
-  if (c.undone) return times(c.two / c.one) + " as long; the whole program was slower for its cuts";
+  if (c.undone) return "undone: slower as a whole";
   if (!c.possible) return "no kernel for a part";
   return times(c.two / c.one) + " as long" + (c.two < c.one * 0.97 ? ", another cut is better" : "");
 }
