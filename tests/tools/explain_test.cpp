@@ -302,7 +302,7 @@ press(document.querySelector("[data-node='3']"));
 results.node = unreadable();
 const cut = { before: "SumReduce Exp2 Mul Add -> f32[128,2048]", after: "", one: 1e-3, two: 5e-4, possible: true };
 const ends = [{ taken: true }, { undone: true }, { possible: false }, {}];
-part().cuts = ends.map(end => ({ ...cut, whole: part().kernels[0].title, taken: false, undone: false, ...end }));
+part().cuts = ends.map(end => ({ ...cut, whole: part().kernels[kernelShown()].title, taken: false, undone: false, ...end }));
 tab("kernels");
 results.cuts = unreadable();
 if (document.querySelectorAll("#cuts tbody tr").length !== ends.length) results.cuts.push("there are no cuts");
