@@ -74,7 +74,7 @@ void Division::list(size_t range, const uint32_t* hashes) const {
   const size_t end = begin(range + 1);
   for (size_t i = begin(range); i < end; ++i) *next[Table::part(hashes[i], parts)]++ = static_cast<uint32_t>(i);
   for (size_t p = 0; p < parts; ++p) {
-    lists[p].counts[range] = static_cast<uint32_t>(next[p] - lists[p].keys.data() - begin(range));
+    lists[p].counts[range] = static_cast<uint32_t>(next[p] - (lists[p].keys.data() + begin(range)));
   }
 }
 
