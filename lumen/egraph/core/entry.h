@@ -116,11 +116,11 @@ class Entry {
     for (size_t range = 0; range < division.ranges; ++range) {
       const uint32_t* mine = part.keys.data() + division.begin(range);
       const size_t here = part.counts[range];
-      // Behind its end the keys of the next range; where those are too few, any key.
-      static constexpr std::array<uint32_t, kAhead> kAny{};
+      // Behind its end the keys of the next range; where those are too few, one that is of this part, too: other parts
+      // are other threads'.
       const bool more = range + 1 < division.ranges && part.counts[range + 1] >= kAhead;
-      const uint32_t* following = more ? part.keys.data() + division.begin(range + 1) : kAny.data();
-      const auto ahead = [&](size_t k) { return hashes[k < here ? mine[k] : following[k - here]]; };
+      const uint32_t* following = part.keys.data() + (more ? division.begin(range + 1) : 0);
+      const auto ahead = [&](size_t k) { return hashes[k < here ? mine[k] : more ? following[k - here] : mine[0]]; };
       for (size_t k = 0; k < here; ++k, ++found) {
         table.prefetch(ahead(k + kAhead));
         table.prefetch_row(ahead(k + kAhead / 2), base_);
