@@ -289,7 +289,7 @@ class OneCompilation {
     enter("build");
     std::vector<Program> programs = parts.programs;
     programs.push_back(LUMEN_TRY(linked(graph, parts)));
-    LUMEN_TRY(files.dump_plan(programs.back()));
+    LUMEN_TRY(files.plan(programs.back()));
     LUMEN_TRY(files.check_all_read());
     std::vector<Binary> built = LUMEN_TRY(compilation_.device()->build(std::move(programs)));
     report_.building += clock_.lap();
@@ -409,7 +409,7 @@ Expected<std::vector<std::unique_ptr<Executable>>> compile_together(std::span<co
       parts.programs.push_back(LUMEN_TRY(compilation.lowered(candidates, files, report, 1)));
     }
     programs.push_back(LUMEN_TRY(linked(own, parts)));
-    LUMEN_TRY(files.dump_plan(programs.back()));
+    LUMEN_TRY(files.plan(programs.back()));
     LUMEN_TRY(files.check_all_read());
   }
   compilation.warn_of_unused_profile(graphs);

@@ -11,7 +11,6 @@ namespace {
 
 constexpr int64_t kLengths[] = {64, 32, 16};
 
-// A variable without bounds could hide no division.
 class Prober {
  public:
   Prober(const Graph& graph, NodeId factor) : graph_(graph), factor_(factor) {}

@@ -66,7 +66,7 @@ constexpr Way kWays[] = {
 
 std::string_view kind_of(const Graph& body) {
   for (const Way& way : kWays) {
-    if (way.family == OpFamily::leaf || has_family(body, way.family)) return way.kind;
+    if (has_family(body, way.family)) return way.kind;
   }
   return "map";
 }

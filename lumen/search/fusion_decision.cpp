@@ -30,7 +30,7 @@ std::string print_decisions(std::span<const FusionDecision> decisions) {
   return text;
 }
 
-std::vector<FusionDecision> decisions_of(std::span<const std::pair<std::string, bool>> whole) {
+std::vector<FusionDecision> decisions_of(std::span<const UncutGroup> whole) {
   std::vector<FusionDecision> decisions;
   for (const auto& [what, hopeless] : whole) {
     decisions.push_back(

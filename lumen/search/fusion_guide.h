@@ -56,8 +56,8 @@ std::string print_decisions(std::span<const FusionDecision> decisions);
 
 // One for each group that was timed, or estimated, in two parts: by the cut that was best.
 std::vector<FusionDecision> decisions_of(std::span<const TriedCut> cuts, bool measured);
-// One for each group that no cut was timed of, and why (Tries::whole).
-std::vector<FusionDecision> decisions_of(std::span<const std::pair<std::string, bool>> whole);
+// One for each group that no cut was timed of, and why.
+std::vector<FusionDecision> decisions_of(std::span<const UncutGroup> whole);
 
 // The shape that a profile has a type under: three dims, of which the first takes all that are more.
 FusionShape profiled_shape(std::span<const int64_t> dims);

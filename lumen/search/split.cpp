@@ -93,7 +93,7 @@ class Splitter {
       cuts.push_back(std::move(cut));
       ++found;
     }
-    if (found == 0) tries_.whole.emplace_back(kernel_title(*body_of(group)), hopeless);
+    if (found == 0) tries_.whole.push_back({kernel_title(*body_of(group)), hopeless});
   }
 
   // A reduction or contraction that the group goes on from, what it contracts, what it repeats.

@@ -3,7 +3,6 @@
 
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "lumen/search/group.h"
@@ -20,14 +19,18 @@ struct TriedCut {
   bool undone = false;  // it was, and the whole program was slower for the cuts
 };
 
+// A group that is one kernel without a cut being timed.
+struct UncutGroup {
+  std::string what;       // it computes
+  bool hopeless = false;  // there was a place to cut, and an estimate spoke against it
+};
+
 // Where a group computes something more often than needed (an operand of a contraction, what is repeated by a view), or
 // goes on after a reduction, it may be cut there: the values are stored once. Cuts that the tuner finds faster are
 // made. Groups among `settled` stay as they are.
 struct Tries {
   std::vector<TriedCut> cuts;
-  // What each group that is one kernel without a cut being timed computes, and whether there was a place to cut that an
-  // estimate spoke against.
-  std::vector<std::pair<std::string, bool>> whole;
+  std::vector<UncutGroup> whole;
 };
 Expected<Tries> split_slow_groups(const Reads& reads, Tuner& tuner, std::vector<Group>& groups,
                                   std::span<const Group> settled = {});

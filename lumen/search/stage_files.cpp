@@ -22,7 +22,7 @@ constexpr std::string_view kGraph = "graph.hlir", kRewritten = "rewritten.llir",
 
 // What a dump has and an override need not.
 bool is_only_to_read(const std::string& name) {
-  return name == kPlan || name.starts_with("candidate") || (name.starts_with("k") && name.ends_with(".llir")) ||
+  return name.starts_with("candidate") || (name.starts_with("k") && name.ends_with(".llir")) ||
          (name.starts_with("part") && name.find(".candidate") != std::string::npos);
 }
 
@@ -176,7 +176,13 @@ Expected<void> StageFiles::dump(const Lowered& lowered, std::span<const std::sha
   return {};
 }
 
-Expected<void> StageFiles::dump_plan(const Program& program) {
+Expected<void> StageFiles::plan(Program& program) {
+  if (const std::optional<std::string> text = LUMEN_TRY(read(std::string(kPlan)))) {
+    const std::string file = overrides_ + "/" + std::string(kPlan);
+    program.plan = LUMEN_TRY(parse_plan(*text, program, file));
+    const Expected<void> checked = check_memory(program);
+    if (!checked.ok()) return error(fmt::format("{}: {}", file, checked.diag().message));
+  }
   if (dump_.empty()) return {};
   std::vector<std::string> names;
   for (const ProgramKernel& kernel : program.kernels) names.push_back(names_[print(*kernel.body)]);

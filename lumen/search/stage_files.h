@@ -8,7 +8,7 @@
 //   k3f….c           the text of a kernel                    overrides
 //   k3f….llir        what a kernel computes
 //   candidate1.llir  programs that were found and not chosen
-//   plan.txt         calls, and where values live
+//   plan.txt         calls, and where values live           overrides where they live, checked
 //
 // In a graph that is cut into parts all but graph.hlir, plan.txt and kernels are named by the part: part0.groups.txt,
 // and part0.graph.hlir is the part (which follows from graph.hlir). What cannot be overridden may lie there and is not
@@ -44,7 +44,8 @@ class StageFiles {
   Expected<Decisions> decisions(const Graph& program, const Target& target);
   // Puts texts that are given into the kernels, and writes what was decided; `others` were not chosen.
   Expected<void> finish(Lowered& lowered, std::span<const std::shared_ptr<const Graph>> others);
-  Expected<void> dump_plan(const Program& program);
+  // Puts values where a given plan has them, and writes where they are.
+  Expected<void> plan(Program& program);
   // An error for a file that nothing has asked for: it belongs to no kernel and no part.
   Expected<void> check_all_read() const;
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <functional>
+#include <optional>
 
 #include "lumen/ir/text.h"
 #include "lumen/kernel/carve.h"
@@ -46,7 +47,7 @@ Expected<std::vector<Line>> lines_of(std::string_view text, std::string_view fil
     if (line.empty()) continue;
     const size_t colon = line.find(':');
     if (colon == std::string_view::npos) {
-      return error_at(file, number, fmt::format("expected `KERNEL: …`, got `{}`", line));
+      return error_at(file, number, fmt::format("expected `NAME: …`, got `{}`", line));
     }
     lines.push_back({number, trimmed(line.substr(0, colon)), trimmed(line.substr(colon + 1))});
   }
@@ -63,21 +64,35 @@ std::vector<std::string_view> words_of(std::string_view text) {
   return words;
 }
 
-Expected<NodeId> value_named(std::string_view word, const Reads& reads, std::string_view file, int line) {
+// The number that follows `prefix`, which is the rest of the text.
+std::optional<size_t> numbered(std::string_view prefix, std::string_view text) {
+  if (!text.starts_with(prefix)) return std::nullopt;
+  text.remove_prefix(prefix.size());
   size_t number = 0;
-  const char* end = word.data() + word.size();
-  const bool ok = word.starts_with('%') && std::from_chars(word.data() + 1, end, number).ptr == end && word.size() > 1;
-  if (!ok || number >= reads.order().size()) {
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failure != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+Expected<NodeId> value_named(std::string_view word, const Reads& reads, std::string_view file, int line) {
+  const std::optional<size_t> number = numbered("%", word);
+  if (!number || *number >= reads.order().size()) {
     return error_at(file, line,
                     fmt::format("the graph has no value {}: it has %0 to %{}", word, reads.order().size() - 1));
   }
-  const NodeId id = reads.order()[number];
+  const NodeId id = reads.order()[*number];
   if (!reads.computes(id)) {
     return error_at(file, line,
                     fmt::format("{} is a {}, which is no kernel's: whoever reads it computes it", word,
                                 reads.graph()[id].op->name));
   }
   return id;
+}
+
+std::string slot_text(uint32_t slot) { return fmt::format("slot {}", slot); }
+
+bool has_scratch(const Program& program, size_t call) {
+  return program.kernels[program.calls[call].kernel].text.scratch != Expr(0);
 }
 
 std::string home_text(const Program& program, uint32_t value) {
@@ -88,7 +103,7 @@ std::string home_text(const Program& program, uint32_t value) {
     case Home::Kind::output:
       return fmt::format("output {}", home.number);
     case Home::Kind::arena:
-      return fmt::format("slot {}", program.plan.slots[home.number]);
+      return slot_text(program.plan.slots[home.number]);
   }
   return "";
 }
@@ -155,24 +170,65 @@ Expected<Schedules> parse_schedules(std::string_view text, std::string_view file
 }
 
 std::string print_plan(const Program& program, std::span<const std::string> names) {
-  std::string text = fmt::format("{} calls of {} kernels; {} values in {} slots of the arena\n", program.calls.size(),
-                                 program.kernels.size(), program.inner.size(), program.plan.count);
-  const auto list = [&](std::string_view word, const std::vector<uint32_t>& values) {
-    for (const uint32_t value : values) {
-      text += fmt::format("  {} v{} {} in {}\n", word, value, program.values[value].str(), home_text(program, value));
-    }
-  };
+  std::string text = fmt::format(
+      "# {} calls of {} kernels, in order. What is neither input nor output lives in slots of one arena, each as large "
+      "as what\n# lives there in turn.\n",
+      program.calls.size(), program.kernels.size());
   for (size_t k = 0; k < program.calls.size(); ++k) {
     const ProgramCall& call = program.calls[k];
-    text += fmt::format("call {}: {} {}\n", k, names[call.kernel], kernel_title(*program.kernels[call.kernel].body));
-    list("reads", call.operands);
-    list("makes", call.results);
+    text += fmt::format("# call {}: {} {}\n", k, names[call.kernel], kernel_title(*program.kernels[call.kernel].body));
+    for (const uint32_t value : call.operands) {
+      text += fmt::format("#   reads v{} {} in {}\n", value, program.values[value].str(), home_text(program, value));
+    }
+    for (const uint32_t value : call.results) {
+      const bool inner = program.homes[value].kind == Home::Kind::arena;
+      text += inner ? fmt::format("v{}: {}  # {}\n", value, home_text(program, value), program.values[value].str())
+                    : fmt::format("#   makes v{} {} in {}\n", value, program.values[value].str(),
+                                  home_text(program, value));
+    }
+    if (has_scratch(program, k)) {
+      text += fmt::format("scratch{}: {}\n", k, slot_text(program.plan.slots[program.inner.size() + k]));
+    }
   }
   for (const ProgramCopy& copy : program.copies) {
     text +=
-        fmt::format("output \"{}\" is a copy of v{}\n", program.graph->outputs()[copy.output].name.str(), copy.value);
+        fmt::format("# output \"{}\" is a copy of v{}\n", program.graph->outputs()[copy.output].name.str(), copy.value);
   }
   return text;
+}
+
+Expected<MemoryPlan> parse_plan(std::string_view text, const Program& program, std::string_view file) {
+  std::map<std::string, size_t, std::less<>> places;  // in plan.slots, by name
+  for (size_t k = 0; k < program.inner.size(); ++k) places[fmt::format("v{}", program.inner[k])] = k;
+  for (size_t k = 0; k < program.calls.size(); ++k) {
+    if (has_scratch(program, k)) places[fmt::format("scratch{}", k)] = program.inner.size() + k;
+  }
+  MemoryPlan plan = program.plan;
+  std::map<size_t, int> line_of;  // by place
+  for (const Line& line : LUMEN_TRY(lines_of(text, file))) {
+    const auto place = places.find(line.name);
+    if (place == places.end()) {
+      return error_at(file, line.number, fmt::format("the arena of this program has no {}", line.name));
+    }
+    const auto [known, is_new] = line_of.emplace(place->second, line.number);
+    if (!is_new) return error_at(file, line.number, fmt::format("{} is in line {} already", line.name, known->second));
+    // More slots than things to put there are of no use.
+    const std::optional<size_t> slot = numbered("slot ", line.rest);
+    if (!slot || *slot >= plan.slots.size()) {
+      return error_at(file, line.number, fmt::format("expected `slot 0` to `slot {}`, got `{}`", plan.slots.size() - 1,
+                                                     line.rest));
+    }
+    plan.slots[place->second] = static_cast<uint32_t>(*slot);
+  }
+  for (const auto& [name, place] : places) {
+    if (!line_of.contains(place)) return error(fmt::format("{}: {} has no slot", file, name));
+  }
+  // Scratch of no bytes is out of the way.
+  plan.count = static_cast<uint32_t>(plan.slots.size());
+  for (size_t k = 0; k < program.calls.size(); ++k) {
+    if (!has_scratch(program, k)) plan.slots[program.inner.size() + k] = plan.count++;
+  }
+  return plan;
 }
 
 }  // namespace lumen::search

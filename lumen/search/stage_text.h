@@ -1,4 +1,4 @@
-// Decisions of lowering as text that people edit: groups, schedules; and the plan, to be read.
+// Decisions of lowering as text that people edit: groups, schedules, the memory plan.
 #pragma once
 
 #include <map>
@@ -25,7 +25,9 @@ using Schedules = std::map<std::string, std::string>;  // by kernel_name; "" int
 std::string print_schedules(std::span<const std::string> names, std::span<const ProgramKernel> kernels);
 Expected<Schedules> parse_schedules(std::string_view text, std::string_view file);
 
-// The calls in order, with what they read and give and where that lives.
+// The calls in order, as comments, and where what they make and their scratch live: "v7: slot 0", "scratch3: slot 1".
 std::string print_plan(const Program& program, std::span<const std::string> names);
+// A plan that puts every one of these somewhere; whether it can be is for check_memory to say.
+Expected<MemoryPlan> parse_plan(std::string_view text, const Program& program, std::string_view file);
 
 }  // namespace lumen::search

@@ -1,4 +1,5 @@
-// Random graphs, compiled for the CPU in every way, against the reference: bit for bit, as their numbers are exact.
+// Random graphs, compiled in every way for the CPU (or what LUMEN_BACKEND says), against the reference: bit for bit, as
+// their numbers are exact.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -64,7 +65,7 @@ std::string failure_alone(const RandomGraph& given, const CompileOptions& option
 }
 
 TEST_P(Differential, computes_what_the_reference_computes) {
-  CompileOptions options;
+  CompileOptions options = CompileOptions::from_flags();
   options.fusion = GetParam().fusion;
   options.rewrite = GetParam().rewrite;
   options.measure = false;

@@ -119,7 +119,7 @@ TEST(StageFiles, an_override_that_does_not_fit_is_an_error) {
             "output z f32[16,32]");
   EXPECT_EQ(failure_with("groups.txt", "k: %3\n"), "groups.txt needs rewritten.llir beside it, whose values it names");
   EXPECT_EQ(failure_with("schedules.txt", "kx: map\n").substr(0, 41), "schedules.txt: no kernel is called kx; th");
-  EXPECT_EQ(failure_with("schedules.txt", "kx\n"), "schedules.txt:1:1: expected `KERNEL: …`, got `kx`");
+  EXPECT_EQ(failure_with("schedules.txt", "kx\n"), "schedules.txt:1:1: expected `NAME: …`, got `kx`");
   EXPECT_EQ(failure_with("schedules.txt", "k: map\nk: fold\n"), "schedules.txt:2:1: kernel k has two schedules");
   EXPECT_EQ(failure_with("schedules.txt", "\nk:\n"), "schedules.txt:2:1: kernel k has no schedule");
   const std::string map = stages.kernel("map");
@@ -226,6 +226,61 @@ TEST(StageFiles, the_text_of_a_kernel_is_overridden_and_verified) {
   EXPECT_NE(stages.failure().find("does not compute the graph"), std::string::npos);
   stages.options_.verify = false;
   EXPECT_EQ(stages.y(), (std::vector<float>{4, 9, 18}));
+}
+
+// The lines of a dumped plan that can be edited: "v3: slot 0\n" …
+std::string slots_of(const std::string& plan) {
+  std::istringstream in(plan);
+  std::string slots;
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with('#')) slots += line.substr(0, line.find("  #")) + "\n";
+  }
+  return slots;
+}
+
+// y = x . w . w . w . w
+std::shared_ptr<Graph> products() {
+  auto graph = std::make_shared<Graph>();
+  Tensor x = graph->input("x", {16, 16});
+  const Tensor w = graph->input("w", {16, 16});
+  for (int k = 0; k < 4; ++k) x = matmul(x, w);
+  x.output("y");
+  return graph;
+}
+
+TEST(StageFiles, a_plan_is_overridden_and_checked) {
+  Stages stages(products());
+  EXPECT_EQ(slots_of(stages.read("plan.txt")), "v2: slot 0\nv3: slot 1\nv4: slot 0\n") << stages.read("plan.txt");
+  stages.give("plan.txt", "v2: slot 5\nv3: slot 1  # and so on\n\nv4: slot 2\n");
+  const Program program = stages.program();
+  EXPECT_EQ(std::vector(program.plan.slots.begin(), program.plan.slots.begin() + 3), (std::vector<uint32_t>{5, 1, 2}));
+  Session session = make_session(compile_program(*products(), stages.options_));
+  session.set("x", std::vector<float>(256, 1));
+  session.set("w", std::vector<float>(256, 0.125F));
+  session.execute();
+  EXPECT_EQ(session.get<float>("y"), std::vector<float>(256, 16));
+  stages.options_.dump = stages.options_.overrides + "/again";
+  stages.program();
+  std::ifstream again(stages.options_.dump + fmt::format("/{:016x}/plan.txt", products()->hash()));
+  EXPECT_EQ(slots_of(std::string(std::istreambuf_iterator<char>(again), {})),
+            "v2: slot 5\nv3: slot 1\nv4: slot 2\n");
+}
+
+TEST(StageFiles, a_plan_that_does_not_fit_is_an_error) {
+  const Stages stages(products());
+  const auto failure_with = [&](const std::string& text) {
+    stages.give("plan.txt", text);
+    return stages.failure();
+  };
+  EXPECT_EQ(failure_with("v2: slot 1\nv3: slot 1\nv4: slot 0\n"), "plan.txt: call 1 writes what it reads");
+  EXPECT_EQ(failure_with("v2: slot 0\nv3: slot 1\n"), "plan.txt: v4 has no slot");
+  EXPECT_EQ(failure_with("v2: slot 0\nv2: slot 1\n"), "plan.txt:2:1: v2 is in line 1 already");
+  EXPECT_EQ(failure_with("v0: slot 0\n"), "plan.txt:1:1: the arena of this program has no v0");
+  EXPECT_EQ(failure_with("scratch9: slot 0\n"), "plan.txt:1:1: the arena of this program has no scratch9");
+  EXPECT_EQ(failure_with("v2: 0\n"), "plan.txt:1:1: expected `slot 0` to `slot 6`, got `0`");
+  EXPECT_EQ(failure_with("v2: slot 7\n"), "plan.txt:1:1: expected `slot 0` to `slot 6`, got `slot 7`");
+  EXPECT_EQ(failure_with("v2: slot -1\n"), "plan.txt:1:1: expected `slot 0` to `slot 6`, got `slot -1`");
+  EXPECT_EQ(failure_with("v2 slot 1\n"), "plan.txt:1:1: expected `NAME: …`, got `v2 slot 1`");
 }
 
 TEST(StageFiles, parts_have_names_of_their_own) {

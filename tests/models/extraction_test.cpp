@@ -1,13 +1,18 @@
-// Programs that the search could choose for a model, at random: all must compute what the model does.
+// Programs that the search could choose for a model, at random: all must compute what the model does. They are
+// interpreted, or compiled with LUMEN_BACKEND=cpu or cuda.
 #include <gtest/gtest.h>
 
 #include <ostream>
 #include <set>
 
+#include "lumen/backend/cpu/cpu_device.h"
+#include "lumen/backend/cuda/cuda_device.h"
 #include "lumen/backend/reference/executable.h"
+#include "lumen/base/flags.h"
 #include "lumen/ir/text.h"
 #include "lumen/kernel/contract.h"
 #include "lumen/search/extract.h"
+#include "lumen/search/lower.h"
 #include "lumen/search/roll.h"
 #include "lumen/search/verify.h"
 #include "tests/models/tiny.h"
@@ -37,6 +42,30 @@ std::vector<std::shared_ptr<const Graph>> distinct_parts(const std::shared_ptr<c
   return bodies;
 }
 
+// Null where programs are interpreted.
+std::shared_ptr<const Device> chosen_device() {
+  if (flags().backend == "cuda") return cuda::CudaDevice::open(0, 0).value();
+  if (flags().backend == "cpu") return cpu::CpuDevice::find({"-O1", "-w"}).value();
+  return nullptr;
+}
+
+std::vector<std::unique_ptr<Executable>> executables_of(std::span<const std::shared_ptr<const Graph>> graphs,
+                                                        const Device* device, const DimValues& dims) {
+  std::vector<std::unique_ptr<Executable>> executables;
+  if (device == nullptr) {
+    for (const auto& graph : graphs) executables.push_back(reference_executable(expand(*graph)));
+    return executables;
+  }
+  search::Tuner tuner(*device, {dims, false, nullptr});
+  std::vector<Program> programs;
+  for (const auto& graph : graphs) {
+    programs.push_back(search::lower(graph, search::FusionPolicy::always, tuner).value().program);
+  }
+  std::vector<Binary> binaries = device->build(std::move(programs)).value();
+  for (Binary& binary : binaries) executables.push_back(device->load(std::move(binary)).value());
+  return executables;
+}
+
 class Extraction : public testing::TestWithParam<Architecture> {
  protected:
   // How many of the programs are different ones.
@@ -46,17 +75,22 @@ class Extraction : public testing::TestWithParam<Architecture> {
     Saturated saturated = saturate(*body).value();
     EXPECT_EQ(saturated.report().limit, "");
     std::set<std::string> texts;
+    std::vector<std::shared_ptr<const Graph>> programs;
     for (uint64_t seed = 0; seed < kPrograms; ++seed) {
-      const std::shared_ptr<Graph> program = extract_random(saturated, seed).value();
-      if (!texts.insert(print(*program)).second) continue;
-      const std::unique_ptr<Executable> got = reference_executable(expand(*program));
-      const Expected<void> same = search::compare_executables(*body, dims, *wanted, *got);
+      programs.push_back(extract_random(saturated, seed).value());
+      if (!texts.insert(print(*programs.back())).second) programs.pop_back();
+    }
+    const std::vector<std::unique_ptr<Executable>> executables = executables_of(programs, device_.get(), dims);
+    for (size_t k = 0; k < programs.size(); ++k) {
+      const Expected<void> same = search::compare_executables(*body, dims, *wanted, *executables[k]);
       if (same.ok()) continue;
-      ADD_FAILURE() << "seed " << seed << ": " << same.diag().str() << "\n" << print(*body) << print(*program);
+      ADD_FAILURE() << same.diag().str() << "\n" << print(*body) << print(*programs[k]);
       break;
     }
     return texts.size();
   }
+
+  const std::shared_ptr<const Device> device_ = chosen_device();
 };
 
 TEST_P(Extraction, random_programs_of_every_part_agree) {

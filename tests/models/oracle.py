@@ -216,7 +216,7 @@ def main():
     parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("build/model_oracle"))
     parser.add_argument("--only", action="append", help="an architecture of architectures.py")
     parser.add_argument("--dtype", action="append", choices=["f32", "bf16"])
-    parser.add_argument("--backend", action="append", choices=["reference", "cpu"])
+    parser.add_argument("--backend", action="append", choices=["reference", "cpu", "cuda"])
     parser.add_argument(
         "--measure", action="store_true", help="choose kernels by their times, which takes minutes more"
     )

@@ -99,7 +99,7 @@ TEST(FusionLog, has_a_line_for_each_group) {
       print_decisions(decisions_of(undone, true)),
       "fused    C: 2 ms fused, 1 ms unfused (measured: two kernels are c1 and c2; the whole program was slower for "
       "its cuts)\n");
-  const std::vector<std::pair<std::string, bool>> whole = {{"D", false}, {"E", true}};
+  const std::vector<UncutGroup> whole = {{"D", false}, {"E", true}};
   EXPECT_EQ(print_decisions(decisions_of(whole)),
             "fused    D (no cut: nothing in it is computed twice)\n"
             "fused    E (estimated: two kernels would take half as long again)\n");

@@ -25,11 +25,10 @@ namespace {
 
 // Below this many rows a scan is cheaper than looking anything up.
 constexpr Row kSmallTable = 256;
-// Rows canonicalised together, and by one thread.
+// Rows canonicalised together.
 constexpr size_t kBatch = 16384;
 // Rows that a thread scans in one go.
 constexpr Row kScanPiece = 8192;
-
 // Values that a thread looks up in one go.
 constexpr size_t kLookupPiece = 2048;
 
