@@ -93,18 +93,6 @@ LUMEN_FN int64_t lumen_near_i64(int64_t x) {
   return lumen_max_i64(lumen_min_i64(x, (int64_t)1 << 40), -((int64_t)1 << 40));
 }
 
-// 2^x for x <= 0, to 22 bits; 0 below the normal range.
-LUMEN_FN float lumen_weight_exp2(float x) {
-#ifdef LUMEN_EMULATED
-  const float y = exp2f(x);
-  return y < 0x1p-126f ? 0.0f : y;
-#else
-  float y;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-#endif
-}
-
 // 16 bytes into shared memory, while the thread goes on; of which the first `bytes` are read and the others are 0.
 LUMEN_FN void lumen_copy_async(void* to, const void* from, int bytes) {
 #ifdef LUMEN_EMULATED

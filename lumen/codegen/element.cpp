@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lumen/codegen/element_ops.h"
+#include "lumen/codegen/rough.h"
 #include "lumen/codegen/scalar.h"
 #include "lumen/hlir/binary.h"
 #include "lumen/hlir/cast.h"
@@ -28,7 +29,7 @@ std::vector<Expr> unflatten(Expr flat, const Shape& shape) {
 }
 
 ElementWriter::ElementWriter(const Graph& body, int indent, std::vector<std::string> faults)
-    : body_(body), blocks_(1), faults_(std::move(faults)) {
+    : body_(body), rough_(rough_values(body)), blocks_(1), faults_(std::move(faults)) {
   blocks_[0].indent = indent;
   for (size_t k = 0; k < body.dims().size(); ++k) {
     const auto [lo, hi] = body.dims()[k].dim_bounds();
@@ -205,7 +206,7 @@ std::string ElementWriter::make(NodeId id, std::span<const Expr> at) {
   if ((node.is<hlir::Div>() || node.is<hlir::Mod>()) && !is_float(dtypes[0])) {
     check(operands[1] + " == 0", fmt::format("[{}] an integer is divided by 0", node.op->name));
   }
-  return keep(node.type.dtype, element_op(node, dtypes, operands));
+  return keep(node.type.dtype, element_op(node, dtypes, operands, rough_.contains(id)));
 }
 
 void ElementWriter::stage(const Read& read, std::string text) {

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -136,6 +137,7 @@ class ElementWriter {
   size_t depth_of(std::span<const Expr> at) const;
 
   const Graph& body_;
+  std::set<NodeId> rough_;
   std::vector<std::pair<Expr, Expr>> dims_;
   std::map<NodeId, size_t> input_numbers_;
   std::vector<Read> reads_, byte_reads_;

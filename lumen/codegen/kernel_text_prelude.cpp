@@ -378,12 +378,12 @@ std::string folds(Syntax syntax) {
   return text + (syntax == Syntax::cuda ? kFoldBoolCuda : "");
 }
 
-// lumen_round_<dtype>: a float as it would come back from storage.
+// lumen_round_<dtype>: a float as it would come back from storage; that of bf16 stands beside its store.
 std::string rounding() {
   std::string text;
   for (const DTypeInfo& about : all_dtypes()) {
     const DType dtype = about.dtype;
-    if (!rounds(dtype)) continue;
+    if (!rounds(dtype) || dtype == DType::bf16) continue;
     const char* form = is_packed(dtype)
                            ? "LUMEN_FN float lumen_round_{0}(float x) {{ uint8_t b[4] = {{0}}; {2}(b, 0, x); "
                              "return {1}(b, 0); }}\n"

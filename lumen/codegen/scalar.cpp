@@ -44,6 +44,7 @@ std::string scalar_prelude(Syntax syntax) {
         scalar_text::kArcTangent, scalar_text::kErf, scalar_text::kNarrowFloats}) {
     text += piece;
   }
+  text += syntax == Syntax::c ? scalar_text::kRoughC : scalar_text::kRoughCuda;
   return text + scalar_text::integers() + scalar_text::storage() + scalar_text::sorting();
 }
 

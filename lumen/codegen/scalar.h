@@ -19,6 +19,10 @@ namespace lumen {
 
 enum class Syntax : uint8_t { c, cuda };
 
+// Functions of values that need 20 bits (rough.h) have a suffix of their own:
+//
+//   lumen_recip_rough, lumen_div_rough, lumen_sqrt_rough, lumen_tanh_rough, lumen_erf_rough
+//
 // The whole text. It depends on nothing but the syntax; C needs the flags below.
 std::string scalar_prelude(Syntax);
 
@@ -41,7 +45,7 @@ std::string_view compute_suffix(DType);
 
 // lumen_load_<dtype>: storage to compute type, exact. lumen_store_<dtype>: to storage, bit for bit what
 // pack(round_to(x)) and wrap_to give: nearest, ties to even; a NaN becomes the dtype's positive quiet NaN, where it has
-// one (f32 and f64 store every bit as it is). Packed dtypes:
+// one (another quiet one for bf16 on a GPU; f32 and f64 store every bit as it is). Packed dtypes:
 //   load(const uint8_t* bytes, int64_t index), store(uint8_t* bytes, int64_t index, value)
 // A packed store reads and writes the bytes around the element, so elements that share a byte belong to one thread.
 std::string load_function(DType);

@@ -14,6 +14,8 @@ extern const char* const kSine;
 extern const char* const kTanh;
 extern const char* const kArcTangent;
 extern const char* const kErf;
+extern const char* const kRoughC;
+extern const char* const kRoughCuda;
 extern const char* const kNarrowFloats;
 
 std::string integers();  // arithmetic in each of the four widths

@@ -24,7 +24,16 @@ LUMEN_FN float lumen_recip_f32(float x) { return lumen_div_f32(1.0f, x); }
 LUMEN_FN double lumen_recip_f64(double x) { return lumen_div_f64(1.0, x); }
 
 // The larger; NaN if either is; b where they are equal, so max(0, -0) is -0.
+// In hardware max(0, -0) is 0.
+#ifdef LUMEN_HARDWARE
+LUMEN_FN float lumen_max_f32(float a, float b) {
+  float y;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+  return y;
+}
+#else
 LUMEN_FN float lumen_max_f32(float a, float b) { return ((a > b) | (a != a)) ? a : b; }
+#endif
 LUMEN_FN double lumen_max_f64(double a, double b) { return ((a > b) | (a != a)) ? a : b; }
 LUMEN_FN uint8_t lumen_lt_f32(float a, float b) { return a < b; }
 LUMEN_FN uint8_t lumen_lt_f64(double a, double b) { return a < b; }

@@ -51,6 +51,10 @@ typedef unsigned long long uint64_t;
 #define LUMEN_BIG_FN [[maybe_unused]] static __device__ __noinline__
 #define LUMEN_COPY memcpy
 
+// Single instructions for what is a polynomial or several steps else.
+#if !defined(LUMEN_EMULATED) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800)
+#define LUMEN_HARDWARE
+#endif
 #ifndef LUMEN_EMULATED
 // Two bytes that convert in hardware.
 struct LumenHalf {

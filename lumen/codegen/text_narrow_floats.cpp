@@ -35,11 +35,27 @@ LUMEN_FN uint32_t lumen_store_tf32(float x) {
   return x != x ? 0x7fc00000u : rounded;
 }
 LUMEN_FN float lumen_load_bf16(uint16_t x) { return lumen_from_bits_f32((uint32_t)x << 16); }
+#ifdef LUMEN_HARDWARE
+LUMEN_FN uint16_t lumen_store_bf16(float x) {
+  uint16_t code;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(code) : "f"(x));
+  return code;
+}
+// Two are converted in one step of the arithmetic units, one by another unit that is 8 times slower; only stores are
+// found to be pairs by the compiler.
+LUMEN_FN float lumen_round_bf16(float x) {
+  uint32_t high;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(high) : "f"(x), "f"(0.0f));
+  return lumen_from_bits_f32(high);
+}
+#else
 LUMEN_FN uint16_t lumen_store_bf16(float x) {
   uint32_t u = lumen_bits_f32(x);
   uint32_t rounded = (u + 0x7fffu + ((u >> 16) & 1u)) >> 16;
   return (uint16_t)(x != x ? 0x7fc0u : rounded);
 }
+LUMEN_FN float lumen_round_bf16(float x) { return lumen_load_bf16(lumen_store_bf16(x)); }
+#endif
 #if defined(LUMEN_HALF)
 // In hardware: the same but for NaNs, which keep some of their bits there.
 LUMEN_FN float lumen_load_f16(uint16_t x) { LUMEN_HALF h; LUMEN_COPY(&h, &x, 2); return (float)h; }

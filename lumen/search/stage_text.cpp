@@ -215,8 +215,8 @@ Expected<MemoryPlan> parse_plan(std::string_view text, const Program& program, s
     // More slots than things to put there are of no use.
     const std::optional<size_t> slot = numbered("slot ", line.rest);
     if (!slot || *slot >= plan.slots.size()) {
-      return error_at(file, line.number, fmt::format("expected `slot 0` to `slot {}`, got `{}`", plan.slots.size() - 1,
-                                                     line.rest));
+      return error_at(file, line.number,
+                      fmt::format("expected `slot 0` to `slot {}`, got `{}`", plan.slots.size() - 1, line.rest));
     }
     plan.slots[place->second] = static_cast<uint32_t>(*slot);
   }

@@ -262,8 +262,7 @@ TEST(StageFiles, a_plan_is_overridden_and_checked) {
   stages.options_.dump = stages.options_.overrides + "/again";
   stages.program();
   std::ifstream again(stages.options_.dump + fmt::format("/{:016x}/plan.txt", products()->hash()));
-  EXPECT_EQ(slots_of(std::string(std::istreambuf_iterator<char>(again), {})),
-            "v2: slot 5\nv3: slot 1\nv4: slot 2\n");
+  EXPECT_EQ(slots_of(std::string(std::istreambuf_iterator<char>(again), {})), "v2: slot 5\nv3: slot 1\nv4: slot 2\n");
 }
 
 TEST(StageFiles, a_plan_that_does_not_fit_is_an_error) {

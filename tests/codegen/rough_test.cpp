@@ -1,0 +1,92 @@
+// Values that are rounded to 16 bits in the end, and the functions of a GPU for them.
+#include "lumen/codegen/rough.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "lumen/codegen/scalar.h"
+#include "lumen/frontend/ops.h"
+#include "tests/codegen/compiled.h"
+#include "tests/support/source_dir.h"
+
+namespace lumen {
+namespace {
+
+bool is_rough(const Tensor& x) { return rough_values(*x.graph).contains(x.id); }
+
+TEST(Rough, is_what_only_rounded_results_read) {
+  Graph graph;
+  const Tensor x = graph.input("x", {8, 16});
+  const Tensor e = exp2(x), total = sum(e, {1}, true), y = e / total;
+  cast(y, bf16).output("y");
+  EXPECT_TRUE(is_rough(e));
+  EXPECT_TRUE(is_rough(y));
+}
+
+TEST(Rough, is_nothing_of_a_wide_result) {
+  Graph graph;
+  const Tensor x = graph.input("x", {8, 16});
+  const Tensor e = exp2(x), total = sum(e, {1}, true), y = e / total;
+  cast(y, bf16).output("y");
+  total.output("total");
+  EXPECT_FALSE(is_rough(e));
+  EXPECT_FALSE(is_rough(total));
+  EXPECT_TRUE(is_rough(y));
+}
+
+TEST(Rough, is_nothing_that_a_jump_depends_on) {
+  Graph graph;
+  const Tensor x = graph.input("x", {8, 16});
+  const Tensor floored = exp2(x), compared = sqrt(x), counted = tanh(x), wide = erf(x);
+  cast(floor(floored), bf16).output("a");
+  cast(where(lt(compared, 0.5), x, -x), bf16).output("b");
+  argmax(counted, 1).output("c");
+  cast(cast(wide, f64) * 2.0, bf16).output("d");
+  EXPECT_FALSE(is_rough(floored));
+  EXPECT_FALSE(is_rough(compared));
+  EXPECT_FALSE(is_rough(counted));
+  EXPECT_FALSE(is_rough(cast(wide, f64)));
+}
+
+TEST(Rough, is_every_narrow_value) {
+  Graph graph;
+  const Tensor y = sqrt(graph.input("x", {8, 16}, bf16));
+  floor(cast(y, f32)).output("y");
+  EXPECT_TRUE(is_rough(y));
+}
+
+// Where a GPU has instructions, the emulator has exact functions; the polynomials are the same.
+TEST(Rough, functions_have_20_bits) {
+  const Compiled compiled("#include \"" + (tests::source_dir() / "tests/codegen/cuda_words.h\"\n").string() +
+                              scalar_prelude(Syntax::cuda) +
+                              "extern \"C\" float rough_tanh(float x) { return lumen_tanh_rough(x); }\n"
+                              "extern \"C\" float rough_erf(float x) { return lumen_erf_rough(x); }\n",
+                          "-O1 -w -x c++ -std=c++20", "c++");
+  auto* const rough_tanh = compiled.function<float(float)>("rough_tanh");
+  auto* const rough_erf = compiled.function<float(float)>("rough_erf");
+  ASSERT_NE(rough_tanh, nullptr);
+  ASSERT_NE(rough_erf, nullptr);
+  std::mt19937_64 random(std::random_device{}());
+  std::uniform_real_distribution<float> exponent(-140, 8), near_bounds(0.2F, 0.8F);
+  const auto check = [](float x, float got, double exact) {
+    EXPECT_NEAR(got, exact, std::abs(exact) * 0x1p-20 + 0x1p-149) << x;
+    EXPECT_EQ(std::signbit(got), std::signbit(x)) << x;
+  };
+  for (int k = 0; k < 100000; ++k) {
+    float x = k % 4 == 0 ? near_bounds(random) : std::exp2(exponent(random));
+    if (k % 2 == 0) x = -x;
+    check(x, rough_tanh(x), std::tanh(static_cast<double>(x)));
+    check(x, rough_erf(x), std::erf(static_cast<double>(x)));
+  }
+  for (const float x : {0.0F, -0.0F, INFINITY, -INFINITY, 1e30F, 4.0F, 0.5F, 0.35F}) {
+    check(x, rough_tanh(x), std::tanh(static_cast<double>(x)));
+    check(x, rough_erf(x), std::erf(static_cast<double>(x)));
+  }
+  EXPECT_TRUE(std::isnan(rough_tanh(NAN)));
+  EXPECT_TRUE(std::isnan(rough_erf(NAN)));
+}
+
+}  // namespace
+}  // namespace lumen
