@@ -162,6 +162,7 @@ template <int kInputs, int kOutputs, int kDims>
 struct LumenArgs {
   int64_t begin, end;
   unsigned long long* fault;
+  unsigned long long* ended;  // gets when the last block did, or null
   const void* in[kInputs];
   void* out[kOutputs];
   int64_t dims[kDims];
@@ -252,8 +253,18 @@ LUMEN_FN uint32_t lumen_some_threads(void) {
 #define LUMEN_ROW_BUFFER(type, name, count) __shared__ __align__(16) type name[count]
 #define LUMEN_SYNC __syncthreads()
 #define LUMEN_ONCE if (threadIdx.x == 0)
-#define LUMEN_RETURN \
-  if (fault != 0) atomicMax(args.fault, (unsigned long long)__ffsll(fault))
+#ifdef LUMEN_EMULATED
+LUMEN_FN unsigned long long lumen_nanoseconds(void) { return 1; }
+#else
+LUMEN_FN unsigned long long lumen_nanoseconds(void) {
+  unsigned long long now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now) :: "memory");
+  return now;
+}
+#endif
+#define LUMEN_RETURN                                                              \
+  if (fault != 0) atomicMax(args.fault, (unsigned long long)__ffsll(fault)); \
+  if (args.ended != nullptr && threadIdx.x == 0) atomicMax(args.ended, lumen_nanoseconds())
 )C";
 
 const char* const kShared = R"C(

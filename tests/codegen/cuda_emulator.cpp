@@ -78,6 +78,7 @@ class Buffers {
     std::vector<int64_t> words{0, rows(step)};
     const auto put = [&](const void* p) { words.push_back(reinterpret_cast<int64_t>(p)); };
     put(&fault_);
+    put(&ended_);
     for (const std::vector<std::byte>& bytes : in_) put(bytes.data());
     if (in_.empty()) put(nullptr);
     for (const std::vector<std::byte>& bytes : out_) put(bytes.data());
@@ -115,7 +116,7 @@ class Buffers {
   size_t scratch_bytes_ = 0;
   std::vector<std::byte> scratch_;
   void* aligned_ = nullptr;
-  uint64_t fault_ = 0;
+  uint64_t fault_ = 0, ended_ = 0;
 };
 
 }  // namespace

@@ -360,6 +360,15 @@ TEST_F(CudaTrial, names_every_address) {
     }
   }
   EXPECT_GE(joint, 1u);
+  size_t calls = 0;
+  for (const Launched& each : launches.launched()) {
+    EXPECT_EQ(each.first, calls);
+    EXPECT_TRUE(launches.notes_its_end(each.first));
+    EXPECT_EQ(launches.is_marked(each.first), calls == 0);
+    calls += each.count;
+  }
+  EXPECT_EQ(calls, program.calls.size());
+  EXPECT_LT(launches.launched().size(), calls) << "two products are one launch";
   EXPECT_FALSE(launches.trial(code, {regions[0]}, std::span(places).first(1)).ok()) << "addresses of nothing";
 }
 

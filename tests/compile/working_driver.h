@@ -41,7 +41,7 @@ inline std::string working_driver(std::string text, const std::string& folder) {
          "/launches\", \"a\");\n"
          "  if (strncmp(name, \"joint\", 5) == 0) words += name[5] - '0';\n"
          "  fprintf(said, \"%d %s %u %u %llu %08x\\n\", getpid(), name, config[0], config[3], words[1],\n"
-         "          *(unsigned*)words[3]);\n"
+         "          *(unsigned*)words[4]);\n"
          "  fclose(said);\n"
          "  FILE* file = fopen(\"" +
          folder +

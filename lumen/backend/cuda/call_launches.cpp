@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "lumen/backend/waves.h"
 #include "lumen/kernel/title.h"
@@ -109,6 +110,7 @@ void CallLaunches::bind_addresses(const std::byte* arena, std::span<const int64_
     if (call_dims_[k].empty()) words.push_back(0);
     for (Launch& launch : launches_[k]) {
       launch.arguments.push_back(address(faults + k * sizeof(uint64_t)));
+      launch.arguments.push_back(0);
       launch.arguments.insert(launch.arguments.end(), words.begin(), words.end());
     }
   }
@@ -121,6 +123,21 @@ void CallLaunches::fill_places(std::span<const void* const> inputs, std::span<vo
   for (const Place& place : input_places_) put(place, inputs[place.tensor]);
   for (const Place& place : output_reads_) put(place, outputs[place.tensor]);
   for (const Place& place : output_places_) put(place, outputs[place.tensor]);
+}
+
+void CallLaunches::note_ends(const std::byte* ends) {
+  for (size_t k = 0; k < launches_.size(); ++k) {
+    for (Launch& launch : launches_[k]) {
+      launch.arguments[kEnded] = ends == nullptr ? 0 : address(ends + k * sizeof(uint64_t));
+    }
+  }
+}
+
+bool CallLaunches::notes_its_end(size_t call) const {
+  for (size_t s = launches_[call].size(); s-- > 0;) {
+    if (runs(call, s)) return launches_[call][s].product == nullptr;
+  }
+  return false;
 }
 
 Expected<void> CallLaunches::run_products() const {
@@ -141,18 +158,20 @@ bool CallLaunches::is_needless(size_t k, size_t step) const {
   return words[kFirstInput + *kernel.text.in_place] == words[outputs];
 }
 
+bool CallLaunches::runs(size_t k, size_t step) const { return launches_[k][step].blocks > 0 && !is_needless(k, step); }
+
 // After begin and end, and before the dims.
 void CallLaunches::add_addresses(size_t call, size_t first, std::vector<size_t>& words) const {
   const ProgramCall& each = program_.calls[call];
   const size_t end = kFirstInput + std::max<size_t>(1, each.operands.size()) + each.results.size() + 1;
-  for (size_t word = kFirstInput - 1; word < end; ++word) words.push_back(first + word);
+  for (size_t word = kFaults; word < end; ++word) words.push_back(first + word);
 }
 
 Expected<void> CallLaunches::visit_call(size_t k, const Visit& visit) const {
   const ProgramKernel& kernel = program_.kernels[program_.calls[k].kernel];
   for (size_t s = 0; s < launches_[k].size(); ++s) {
     const Launch& launch = launches_[k][s];
-    if (launch.blocks == 0 || is_needless(k, s)) continue;
+    if (!runs(k, s)) continue;
     Ready ready{k,
                 &kernel.text.steps[s].name,
                 launch.function,
@@ -172,8 +191,7 @@ Expected<void> CallLaunches::visit_call(size_t k, const Visit& visit) const {
 bool CallLaunches::is_one_launch(const WaveLaunch& wave) const {
   for (size_t k = wave.first; k < wave.first + wave.count; ++k) {
     for (size_t s = 0; s < launches_[k].size(); ++s) {
-      const bool runs = launches_[k][s].blocks > 0 && !is_needless(k, s);
-      if (runs != (s + 1 == launches_[k].size())) return false;
+      if (runs(k, s) != (s + 1 == launches_[k].size())) return false;
     }
   }
   return wave.count > 1;
@@ -221,6 +239,36 @@ Expected<void> CallLaunches::launch_waves(bool early) const {
     LUMEN_TRY(visit_wave(wave, [&](const Ready& ready) { return launch(ready, early); }));
   }
   return {};
+}
+
+std::vector<Launched> CallLaunches::launched() const {
+  std::vector<Launched> all;
+  for (const WaveLaunch& wave : waves_) {
+    const size_t each = is_one_launch(wave) ? wave.count : 1;
+    for (size_t k = 0; k < wave.count; k += each) all.push_back({wave.first + k, each});
+  }
+  return all;
+}
+
+Expected<void> CallLaunches::launch_marked(bool early, const Mark& mark) const {
+  bool follows = false;
+  const auto go = [&](const Ready& ready) { return launch(ready, std::exchange(follows, early)); };
+  for (const Launched& each : launched()) {
+    const auto wave = std::ranges::find(waves_, each.first, &WaveLaunch::first);
+    LUMEN_TRY(each.count == 1 ? visit_call(each.first, go) : visit_wave(*wave, go));
+    if (!is_marked(each.first)) continue;
+    LUMEN_TRY(mark());
+    follows = false;
+  }
+  return {};
+}
+
+bool CallLaunches::is_marked(size_t call) const {
+  if (!notes_its_end(call)) return true;
+  for (size_t k = 0; k < call; ++k) {
+    if (notes_its_end(k)) return false;
+  }
+  return true;
 }
 
 Expected<Trial> CallLaunches::trial(const CudaCode* code, std::vector<TrialRegion> regions,

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "lumen/backend/cuda/call_times.h"
 #include "lumen/backend/cuda/cuda_executable.h"
 #include "lumen/backend/cuda/library_launches.h"
 #include "lumen/backend/cuda/trial.h"
@@ -30,6 +31,11 @@ class CallLaunches {
   void bind_addresses(const std::byte* arena, std::span<const int64_t> offsets, const std::byte* faults);
   void fill_places(std::span<const void* const> inputs, std::span<void* const> outputs);
 
+  // A word for each call, which gets the time of the GPU when it ended; null for none, as after bind_addresses().
+  void note_ends(const std::byte* ends);
+  // Whether a call does: a product of a library that comes last does not.
+  bool notes_its_end(size_t call) const;
+
   // Values of the dims of a call's kernel.
   const std::vector<int64_t>& dims(size_t call) const { return call_dims_[call]; }
   // Whether no kernel computes it.
@@ -40,6 +46,14 @@ class CallLaunches {
   // To the device's stream. `early`: begun before what is before it has ended.
   Expected<void> launch_call(size_t k, bool early = false) const;
   Expected<void> launch_waves(bool early) const;
+  // The same in a stream that marks are put into, after launches that are marked.
+  using Mark = std::function<Expected<void>()>;
+  Expected<void> launch_marked(bool early, const Mark& mark) const;
+  // What is launched together, in order.
+  std::vector<Launched> launched() const;
+  // Whether a mark says when a launch ended that begins with this call: where kernels do not note it themselves, and
+  // after the first that does, for the distance of the two clocks.
+  bool is_marked(size_t call) const;
   // The same as what a worker is asked to do. A library's products are left out: they are not on trial. `regions` begin
   // at `places`, and every address of a launch is in one of them, or null.
   Expected<Trial> trial(const CudaCode* code, std::vector<TrialRegion> regions, std::span<const Address> places) const;
@@ -61,6 +75,7 @@ class CallLaunches {
   Expected<void> load_joint(const CudaCode& code, WaveLaunch& wave) const;
   Expected<int64_t> bind_call(size_t k, const DimValues& named);
   bool is_needless(size_t k, size_t step) const;
+  bool runs(size_t k, size_t step) const;
   bool is_one_launch(const WaveLaunch& wave) const;
   // One launch as it goes to the driver, of one call or of a wave.
   struct Ready {

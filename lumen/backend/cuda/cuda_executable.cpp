@@ -83,6 +83,7 @@ class CudaExecutable : public Executable {
     LUMEN_TRY(device_->enter());
     launches_.fill_places(inputs, outputs);
     if (interprets_) return run_one_by_one(inputs, outputs);
+    if (profiling_) LUMEN_TRY(start_profile());
     const CudaGraph& graph = *LUMEN_TRY(graph_for(inputs, outputs, profiling_ ? Kind::profiled : Kind::plain, 1));
     const double start = seconds_now();
     LUMEN_TRY(graph.launch());
@@ -118,12 +119,14 @@ class CudaExecutable : public Executable {
     LUMEN_TRY(wait_watched(runs));
     LUMEN_TRY(check_faults());
     double all = 0;
-    for (int64_t k = 0; k < runs; ++k) all += LUMEN_TRY(graph.seconds(static_cast<size_t>(2 * k)));
+    for (int64_t k = 0; k < runs; ++k)
+      all += LUMEN_TRY(graph.seconds(static_cast<size_t>(2 * k), static_cast<size_t>(2 * k + 1)));
     return all / static_cast<double>(runs);
   }
 
   void set_profiling(bool on) override {
     profiling_ = on;
+    launches_.note_ends(nullptr);
     times_.clear();
     for (const ProgramCall& call : program_.calls) {
       const ProgramKernel& kernel = program_.kernels[call.kernel];
@@ -260,22 +263,23 @@ class CudaExecutable : public Executable {
       if (kind == Kind::timed) LUMEN_TRY(device_->forget_cache());
       if (kind != Kind::plain) LUMEN_TRY(graph.mark());
       if (kind == Kind::profiled) {
-        LUMEN_TRY(enqueue_profiled(graph));
+        LUMEN_TRY(launches_.launch_marked(begins_early_, [&] { return graph.mark(); }));
       } else {
         LUMEN_TRY(launches_.launch_waves(begins_early_ && kind == Kind::plain));
       }
       LUMEN_TRY(copy_outputs(inputs, outputs));
-      if (kind == Kind::timed) LUMEN_TRY(graph.mark());
+      if (kind != Kind::plain) LUMEN_TRY(graph.mark());
     }
     LUMEN_TRY(fetch_faults());
     return fetch_outputs(outputs);
   }
 
-  Expected<void> enqueue_profiled(CudaGraph& graph) const {
-    for (size_t k = 0; k < program_.calls.size(); ++k) {
-      LUMEN_TRY(launches_.launch_call(k));
-      LUMEN_TRY(graph.mark());
-    }
+  // Kernels note when they end, which changes nothing of how they overlap.
+  Expected<void> start_profile() {
+    const size_t bytes = program_.calls.size() * sizeof(uint64_t);
+    if (ends_.data() == nullptr) ends_ = LUMEN_TRY(Buffer::make(memory(), static_cast<int64_t>(bytes)));
+    LUMEN_TRY(check(driver().fill(address(ends_.data()), 0, bytes, device_->stream()), "cuMemsetD8Async"));
+    launches_.note_ends(ends_.data());
     return {};
   }
 
@@ -358,12 +362,16 @@ class CudaExecutable : public Executable {
     const DimValues named = named_dims();
     std::vector<Work> works;
     for (const ProgramKernel& kernel : program_.kernels) works.push_back(work_of(*kernel.body, named));
-    for (size_t k = 0; k < times_.size(); ++k) {
-      times_[k].work = works[program_.calls[k].kernel];
-      times_[k].start = start;
-      times_[k].seconds = LUMEN_TRY(graph.seconds(k));
-      start += times_[k].seconds;
+    for (size_t k = 0; k < times_.size(); ++k) times_[k].work = works[program_.calls[k].kernel];
+    std::vector<uint64_t> ends(times_.size());
+    LUMEN_TRY(memory()->read(ends.data(), ends_.data(), ends_.bytes()));
+    std::vector<Launched> launched = launches_.launched();
+    size_t mark = 0;
+    for (Launched& each : launched) {
+      if (launches_.is_marked(each.first)) each.marked = LUMEN_TRY(graph.seconds(0, ++mark));
     }
+    find_ends(ends, launched);
+    divide_time(launched, start, times_);
     return {};
   }
 
@@ -384,6 +392,7 @@ class CudaExecutable : public Executable {
   std::list<Known> graphs_;  // the last used first
 
   bool profiling_ = false;
+  Buffer ends_;                  // a word for each call: when it ended, if it notes that
   std::vector<CallTime> times_;  // by call
 };
 

@@ -35,10 +35,10 @@ Expected<void> CudaGraph::launch() const {
   return driver.check(driver.graph_launch(exec_, device_->stream()), "cuGraphLaunch");
 }
 
-Expected<double> CudaGraph::seconds(size_t k) const {
+Expected<double> CudaGraph::seconds(size_t from, size_t to) const {
   const Driver& driver = device_->driver();
   float milliseconds = 0;
-  LUMEN_TRY(driver.check(driver.event_elapsed(&milliseconds, marks_[k], marks_[k + 1]), "cuEventElapsedTime"));
+  LUMEN_TRY(driver.check(driver.event_elapsed(&milliseconds, marks_[from], marks_[to]), "cuEventElapsedTime"));
   return milliseconds * 1e-3;
 }
 

@@ -21,8 +21,9 @@ class CudaGraph {
   Expected<void> end();
 
   Expected<void> launch() const;
-  // From mark k to the next, in the last launch, which is over.
-  Expected<double> seconds(size_t k) const;
+  size_t marks() const { return marks_.size(); }
+  // From one mark to another, in the last launch, which is over.
+  Expected<double> seconds(size_t from, size_t to) const;
 
  private:
   std::shared_ptr<const CudaDevice> device_;

@@ -22,7 +22,7 @@ struct Launch {
   size_t rows = 0, columns = 0, result = 0, scratch = 0;  // words of `arguments`
   int64_t workspace = 0;                                  // where it begins in scratch
 };
-constexpr size_t kFirstInput = 3;  // after begin, end and the place for faults
+constexpr size_t kFaults = 2, kEnded = 3, kFirstInput = 4;  // after begin and end
 
 class LibraryLaunches {
  public:
