@@ -136,9 +136,10 @@ class LibraryPrinter {
     for (size_t side = 0; side < roles_.contracts.size(); ++side) {
       const Expr line = variable(Role::batch) * roles_.extent(Role::row) + variable(Role::row);
       const Expr flat = sums_of(begin, side).offset + line * columns + along;
-      const std::string sum = width > 1 && ElementWriter::lies_in_groups(flat, along, width)
-                                  ? writer.take(storage_type(sum_dtype_), "sums", flat, along)
-                                  : fmt::format("sums[{}]", writer.index(flat));
+      const std::string sum =
+          width > 1 && ElementWriter::lies_in_groups(flat, along, width)
+              ? writer.take({storage_type(sum_dtype_), info(sum_dtype_).bits / 8}, "sums", flat, along)
+              : fmt::format("sums[{}]", writer.index(flat));
       writer.line(
           fmt::format("const {} sum{} = {}({});", compute_type(roles_.dtype), side, load_function(sum_dtype_), sum));
       writer.know(roles_.contracts[side], roles_.at_result(), fmt::format("sum{}", side));

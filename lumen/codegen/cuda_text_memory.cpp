@@ -66,6 +66,19 @@ LUMEN_FN void lumen_write(T* to, const T* x) {
   LUMEN_UNROLL for (int k = 0; k < (wide > 0 ? 0 : count); ++k) to[k] = x[k];
 }
 
+// The elements of 16 bytes.
+template <class T>
+LUMEN_FN void lumen_spread_bytes(T* x, uint4 v) {
+  const uint32_t words[4] = {v.x, v.y, v.z, v.w};
+  LUMEN_UNROLL for (int j = 0; j < (int)(16 / sizeof(T)); ++j) {
+    if constexpr (sizeof(T) < 4) {
+      x[j] = (T)(words[j * sizeof(T) / 4] >> j * sizeof(T) % 4 * 8);
+    } else {
+      LUMEN_COPY(x + j, words + j * sizeof(T) / 4, sizeof(T));
+    }
+  }
+}
+
 // The same, read.
 template <int count, class T>
 LUMEN_FN void lumen_read(T* x, const T* from) {
@@ -74,18 +87,23 @@ LUMEN_FN void lumen_read(T* x, const T* from) {
   if (wide > 0) lumen_emulator::check_aligned(from, 16, __LINE__);
 #endif
   LUMEN_UNROLL for (int k = 0; k < wide; ++k) {
-    const uint4 v = *(const uint4*)((const char*)from + 16 * k);
-    const uint32_t words[4] = {v.x, v.y, v.z, v.w};
-    LUMEN_UNROLL for (int j = 0; j < each; ++j) {
-      T* const to = x + each * k + j;
-      if constexpr (sizeof(T) < 4) {
-        *to = (T)(words[j * sizeof(T) / 4] >> j * sizeof(T) % 4 * 8);
-      } else {
-        LUMEN_COPY(to, words + j * sizeof(T) / 4, sizeof(T));
-      }
-    }
+    lumen_spread_bytes(x + each * k, *(const uint4*)((const char*)from + 16 * k));
   }
   LUMEN_UNROLL for (int k = 0; k < (wide > 0 ? 0 : count); ++k) x[k] = from[k];
+}
+
+// What a block reads of a row, and nobody else: all is on its way before anything waits for it.
+template <int threads, int turns, int width, class T>
+LUMEN_FN void lumen_read_row(T (&x)[turns][width], const T* row, int64_t count) {
+  constexpr int wide = width * sizeof(T) % 16 == 0 ? width * sizeof(T) / 16 : 0;
+  LUMEN_UNROLL for (int turn = 0; turn < turns; ++turn) {
+    const int first = (turn * threads + (int)threadIdx.x) * width;
+    if ((turn + 1) * threads * width > count && first >= count) continue;
+    LUMEN_UNROLL for (int k = 0; k < wide; ++k) {
+      lumen_spread_bytes(x[turn] + 16 / sizeof(T) * k, lumen_read_once((const char*)(row + first) + 16 * k));
+    }
+    if (wide == 0) lumen_read<width>(x[turn], row + first);
+  }
 }
 
 // The nearest number of at most 41 bits.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "lumen/base/check.h"
@@ -30,8 +31,8 @@ Function function_of(const std::string& text, const std::string& name) {
   CHECK(open != std::string::npos && open > 1, "a text without the function of its step");
   const size_t counts = text.find(", ", open + name.size() + 3) + 2, close = text.find(')', counts);
   const size_t end = text.find("\n}\n", close) + 3;
-  const bool has_blocks = text[open - 2] == '_';
-  return {has_blocks ? text[open - 1] - '0' : 1, text.substr(counts, close - counts),
+  const size_t digits = text.find_last_not_of("0123456789", open - 1) + 1;
+  return {digits < open ? std::stoi(text.substr(digits, open - digits)) : 1, text.substr(counts, close - counts),
           text.substr(close + 1, end - close - 1)};
 }
 

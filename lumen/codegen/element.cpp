@@ -82,11 +82,39 @@ void ElementWriter::line_before(const std::string& text) {
   around.text += std::string(static_cast<size_t>(around.indent), ' ') + text + "\n";
 }
 
-std::string ElementWriter::take(std::string_view type, const std::string& array, Expr flat, Expr variable) {
-  const std::string held = fresh_name('x');
-  line_before(fmt::format("LUMEN_TAKE({}, {}, {}, {}, i{}, {}, {});", type, held, group().width, array, kFirstOfGroup,
-                          group().first, print_c(first_of_group(flat, variable)).text));
-  return fmt::format("LUMEN_GOT({}, {}, {}[{}])", held, group().place, array, index(flat));
+std::string ElementWriter::take(Stored element, const std::string& array, Expr flat, Expr variable) {
+  const Expr first = first_of_group(flat, variable);
+  const std::string place = print_c(first).text;
+  const std::string row = held(array, first), got = row.empty() ? fresh_name('x') : row;
+  line_before(fmt::format("LUMEN_TAKE{}({}, {}, {}, {}, i{}, {}, {});", row.empty() ? "" : "_TURN", element.type, got,
+                          group().width, array, kFirstOfGroup, group().first, place));
+  return fmt::format("LUMEN_GOT({}, {}, {}[{}])", got, group().place, array, index(flat));
+}
+
+std::string ElementWriter::hold(Stored element, const std::string& array, Expr flat, Expr variable) {
+  const Expr first = first_of_group(flat, variable);
+  if (group().holds) make_room(element, array, first, "LUMEN_HOLD_ROW", "");
+  return held(array, first);
+}
+
+std::string ElementWriter::held(const std::string& array, Expr first) const {
+  const auto found = held_.find({array, first.node()});
+  if (!group().in_turns || found == held_.end()) return "";
+  return fmt::format("{}[{}_turn]", found->second, group().first);
+}
+
+void ElementWriter::make_room(Stored element, const std::string& array, Expr first, std::string_view word,
+                              const std::string& from) {
+  const int64_t registers = turns_.count * ((group().width * element.bytes + 3) / 4);
+  const auto knows_place = [&](const Block& block) {
+    return std::ranges::none_of(block.variables, [&](Expr variable) { return depends_on(first, variable); });
+  };
+  const bool before_loops = std::all_of(blocks_.begin() + 1, blocks_.end(), knows_place);
+  if (held_.contains({array, first.node()}) || registers > turns_.room || !before_loops) return;
+  turns_.room -= registers;
+  const std::string name = held_[{array, first.node()}] = fresh_name('h');
+  blocks_[0].text += fmt::format("{}{}({}, {}, {}, {}{});\n", std::string(static_cast<size_t>(blocks_[0].indent), ' '),
+                                 word, element.type, name, group().width, turns_.count, from);
 }
 
 bool ElementWriter::lies_in_groups(Expr flat, Expr variable, int64_t width) {
@@ -244,8 +272,14 @@ std::string ElementWriter::load(NodeId input, Expr flat) {
   if (inner.group.width > 1 && reads_always && !is_packed(dtype) && is_known_before() &&
       lies_in_groups(flat, inner.variables[0], inner.group.width)) {
     const std::string array = fmt::format("a{}", input_numbers_.at(input));
-    return keep(dtype,
-                fmt::format("{}({})", loader(dtype), take(storage_type(dtype), array, flat, inner.variables[0])));
+    const Stored element{storage_type(dtype), info(dtype).bits / 8};
+    if (inner.group.holds) {
+      const Expr first = first_of_group(flat, inner.variables[0]);
+      make_room(element, array, first, "LUMEN_TAKE_ROW",
+                fmt::format(", {}, {}, i{}, {}, {}, {}", turns_.threads, array, kFirstOfGroup, turns_.from, turns_.to,
+                            print_c(first).text));
+    }
+    return keep(dtype, fmt::format("{}({})", loader(dtype), take(element, array, flat, inner.variables[0])));
   }
   const char* form = is_packed(dtype) ? "{}(a{}, {})" : "{}(a{}[{}])";
   return keep(dtype, fmt::format(fmt::runtime(form), loader(dtype), input_numbers_.at(input), index(flat)));

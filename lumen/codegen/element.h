@@ -81,9 +81,12 @@ class ElementWriter {
   void open_loop(const std::string& head, Expr variable, bool may_be_empty);
   // The same, inside another loop, over the elements of a group: `width` neighbours, from `first` on, which is a
   // multiple of `width`, of which this one has number `place`. Inputs that lie so are read before the loop, together.
+  // A group `in_turns` is one of as many as hold_rows() says, the turn `first`_turn of a thread; what one that `holds`
+  // reads stays for all that follow.
   struct Group {
     int64_t width = 1;
     std::string first, place;
+    bool in_turns = false, holds = false;
   };
   void open_group(const std::string& head, Expr variable, bool may_be_empty, Group group);
   // Of the loop that is open now, and a line before it.
@@ -91,7 +94,22 @@ class ElementWriter {
   void line_before(const std::string& text);
   // Statements that read `width` elements of an array together, and the one of an index as one of them: for the group
   // that is open, along `variable`; the index lies in groups.
-  std::string take(std::string_view type, const std::string& array, Expr flat, Expr variable);
+  struct Stored {
+    std::string_view type;
+    int64_t bytes;
+  };
+  std::string take(Stored element, const std::string& array, Expr flat, Expr variable);
+  // The groups of a row that a thread of a GPU has: `count` turns of `threads`, from `from` to `to`. Elements of them
+  // stay in registers from one loop over the row to the next, at most `room` of 4 bytes.
+  struct Turns {
+    int64_t count = 0, threads = 0;
+    std::string from, to;
+    int64_t room = 0;
+  };
+  void hold_rows(Turns turns) { turns_ = std::move(turns); }
+  // Room for what the group that is open has of an array, until the row ends: what take() finds later. Empty: there is
+  // none, or the group is not in turns.
+  std::string hold(Stored element, const std::string& array, Expr flat, Expr variable);
   // Whether an index is that of neighbours for the elements of a group, and begins at a multiple of its width.
   static bool lies_in_groups(Expr flat, Expr variable, int64_t width);
   // The index for the first element of a group, over i63.
@@ -126,6 +144,10 @@ class ElementWriter {
   std::string read_bitcast(NodeId node, std::span<const Expr> at);
   std::string element_of(NodeId source, Expr flat);
   std::string apply(const Node& node, std::span<const std::string> operands);
+  // What the group that is open has of an array that is held; empty: nothing.
+  std::string held(const std::string& array, Expr first) const;
+  // A name for it, and a line before all loops, if there is room.
+  void make_room(Stored element, const std::string& array, Expr first, std::string_view word, const std::string& from);
   std::string keep(DType dtype, const std::string& text);
   // The function that loads an element where the text is now.
   std::string loader(DType dtype) const;
@@ -146,7 +168,9 @@ class ElementWriter {
   std::vector<Access> accesses_;
   std::vector<Expr> indices_;
   std::map<std::pair<NodeId, const ExprNode*>, std::string> staged_;
-  std::vector<Block> blocks_;  // the first is what is around everything
+  Turns turns_;
+  std::map<std::pair<std::string, const ExprNode*>, std::string> held_;  // arrays, first elements of groups
+  std::vector<Block> blocks_;                                            // the first is what is around everything
   std::string problem_;
   std::vector<std::string> faults_;
   bool is_let_out_ = false;  // what is computed now stands before a loop that it does not depend on

@@ -149,10 +149,12 @@ void FoldPrinter::fold_lanes(const Level& reductions, const std::string& from, c
     if (rest) {
       open_loop(loop, fmt::format("LUMEN_REST(b, l, {}, {}, {})", lanes_, from, to));
     } else {
-      writer_->open_loop(fmt::format("LUMEN_FULL_GROUPS(b, {}, {}, {}, {})", lanes_, width_, from, to), Expr(0),
-                         may_be_empty);
+      writer_->open_loop(turns_ == 0
+                             ? fmt::format("LUMEN_FULL_GROUPS(b, {}, {}, {}, {})", lanes_, width_, from, to)
+                             : fmt::format("LUMEN_FULL_TURNS(b, {}, {}, {}, {})", lanes_, turns_text(), from, to),
+                         Expr(0), may_be_empty);
       writer_->open_group(fmt::format("LUMEN_LANES_OF(l, {}, {})", lanes_, width_), loop.variable, may_be_empty,
-                          {width_, "b", "l"});
+                          {width_, "b", "l", turns_ > 0, turns_ > 0});
     }
     writer_->line(fmt::format("const int64_t {} = b + l;", name_of(loop)));
     accumulate(reductions, "l");

@@ -17,6 +17,14 @@ namespace {
 constexpr int64_t kRowBuffer = 32 << 10;  // bytes for kept values, where no output can hold them
 constexpr int kHeavy = 16;                // instructions for an element that hide the latency of one accumulator
 
+// Of a GPU's thread: registers for what it reads of a row and keeps of it, and elements, which are floats in registers
+// as soon as they are computed with.
+constexpr int64_t kMostHeld = 32, kMostElements = 32, kMostTurns = 8;
+// Where there are rows for all multiprocessors, each should have several of them on their way from memory at a time:
+// fewer threads a row with more elements each, and registers for several blocks.
+constexpr int64_t kManyRows = 1024, kHeldOfMany = 16, kFewThreads = 128, kWarp = 32;
+constexpr int kDear = 48;  // instructions for an element that need more registers
+
 int64_t compute_bytes(DType dtype) {
   if (is_bool(dtype)) return 1;
   return dtype == DType::f64 || dtype == DType::i64 || dtype == DType::u64 ? 8 : 4;
@@ -36,6 +44,55 @@ FoldPrinter::FoldPrinter(const Graph& body, const FoldPlan& plan, FoldLayout lay
   }
   for (const NodeId node : kept) buffers_.push_back({node, {}, {}});
   find_room();
+  plan_turns();
+}
+
+// Registers for a group of everything that is as long as what is reduced.
+int64_t FoldPrinter::held_by_group() const {
+  const auto registers = [&](int64_t bytes) { return (width_ * bytes + 3) / 4; };
+  int64_t all = 0;
+  for (const NodeId id : body_.inputs()) {
+    const TensorType& type = body_[id].type;
+    const bool is_whole = bounds(type.shape.numel()).hi >= bounds(plan_.whole.numel()).hi;
+    if (is_whole && !is_packed(type.dtype)) all += registers(info(type.dtype).bits / 8);
+  }
+  for (const Buffer& buffer : buffers_) all += registers(stored(buffer).bytes);
+  return all;
+}
+
+// A row of known length that fits into the registers of a block is read once.
+void FoldPrinter::plan_turns() {
+  const bool is_row = !columns() && !layout_.is_split() && layout_.loops.size() == 1;
+  const std::optional<int64_t> length = layout_.loops[0].extent.constant();
+  if (!is_row || !length || width_ == 1 || grain_of(body_) > 1) return;
+  const int64_t groups = *length / width_, held = held_by_group();
+  const auto fit = [&](int64_t turns, int64_t most) {
+    return turns <= kMostTurns && turns * width_ <= kMostElements && turns * held <= most;
+  };
+  int64_t turns = (groups + threads_ - 1) / threads_;
+  if (held == 0 || !fit(turns, kMostHeld)) return;
+  const Interval rows = bounds(Shape(layout_.items).numel());
+  while (rows.lo >= kManyRows && groups >= 2 * turns * kFewThreads && fit(2 * turns, kHeldOfMany)) turns *= 2;
+  turns_ = turns;
+  threads_ = static_cast<int>((groups + kWarp * turns - 1) / (kWarp * turns) * kWarp);
+  if (rows.hi >= kManyRows) blocks_ = blocks_for(threads_ * turns * width_ == *length);
+  writer_->hold_rows({turns_, threads_, "from", "to", kMostHeld});
+}
+
+// How many blocks the registers of a multiprocessor are for: as many as leave a thread what it needs.
+int FoldPrinter::blocks_for(bool even) const {
+  int cost = 0;
+  bool is_f16 = false;
+  for (const NodeId id : body_.order()) {
+    const TensorType& type = body_[id].type;
+    if (compute_bytes(type.dtype) > 4) return 1;
+    is_f16 = is_f16 || type.dtype == DType::f16;
+    if (type.shape == plan_.whole) cost += op_cost(body_, id);
+  }
+  const bool few = turns_ * width_ <= 16 && even && !is_f16;  // 40 registers do, or 64
+  if (cost > kDear || threads_ < kFewThreads) return 1;
+  const auto fits = [&](int blocks) { return blocks * threads_ <= (few ? 1536 : 1024); };
+  return *std::ranges::find_if(kKernelBlocks, fits);
 }
 
 // An output of the same type holds what it will be computed from; or a row on the stack does.
@@ -77,6 +134,11 @@ bool FoldPrinter::keep_on_stack(Buffer& buffer, int64_t& left) {
   declarations_.push_back(
       fmt::format("LUMEN_ROW_BUFFER({}, {}, {});", compute_type(dtype), buffer.array, std::max<int64_t>(most, 1)));
   return true;
+}
+
+ElementWriter::Stored FoldPrinter::stored(const Buffer& buffer) const {
+  const DType dtype = body_[buffer.node].type.dtype;
+  return {compute_type(dtype), compute_bytes(dtype)};
 }
 
 FoldPrinter::Level FoldPrinter::level(int number) const {
@@ -126,7 +188,7 @@ void FoldPrinter::end_step(const std::string& name, bool chunks) {
   // A step that only combines chunks has a thread for each.
   const bool combines = layout_.is_split() && !columns() && !chunks;
   const int threads = combines ? threads_for(layout_.chunks(), 1) : threads_;
-  std::string text = kernel_head(body_, name, threads) + fmt::format("  LUMEN_THREADS({});\n", threads);
+  std::string text = kernel_head(body_, name, threads, blocks_) + fmt::format("  LUMEN_THREADS({});\n", threads);
   Expr offset = 0;
   const Expr size = Shape(layout_.items).numel() * (columns() ? layout_.tile : 1) * 8;
   const auto scratch = [&](std::string_view type, std::string_view array) {

@@ -1,6 +1,8 @@
 // FoldPrinter: the text of a fold kernel for one layout.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <map>
 #include <optional>
 #include <set>
@@ -40,7 +42,11 @@ class FoldPrinter {
   void find_room();
   bool keep_in_output(Buffer& buffer, std::set<size_t>& taken) const;
   bool keep_on_stack(Buffer& buffer, int64_t& left);
+  void plan_turns();
+  int64_t held_by_group() const;
+  int blocks_for(bool even) const;
   bool lies_in_group(const Buffer& buffer) const;
+  ElementWriter::Stored stored(const Buffer& buffer) const;
   Level level(int number) const;
   int cost_of(const Level& reductions) const;
   int64_t lanes_of(const Level& reductions) const;
@@ -79,6 +85,7 @@ class FoldPrinter {
   static std::string name_of(const FoldLoop& loop);
   std::string for_lanes() const;  // the head of a loop over the accumulators
   std::string lanes_text() const;
+  std::string turns_text() const { return fmt::format("{}, {}, {}", width_, turns_, threads_); }
   std::string times_ways() const;
   std::string extent(const FoldLoop& loop) const { return print_c(loop.extent).text; }
   bool flushes(const FoldReduction& reduction) const;
@@ -98,6 +105,8 @@ class FoldPrinter {
   int64_t ways_ = 1;   // accumulators of a column
   int64_t width_ = 1;  // of a group of elements that a GPU's thread takes at once
   int threads_ = kBlockThreads;
+  int64_t turns_ = 0;     // groups of a row that each of them has, and holds from loop to loop; 0: they are read again
+  int blocks_ = 1;        // of a multiprocessor
   bool blocked_ = false;  // the sums of this level are made of the sums of blocks
   int divisions_ = 0;
   std::string problem_;

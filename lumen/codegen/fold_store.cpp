@@ -37,11 +37,11 @@ void FoldPrinter::begin_elements() {
   for (const Buffer& buffer : buffers_) {
     if (!buffer.is_filled) continue;
     const std::string name = "kept_" + buffer.array;
-    const std::string_view type = compute_type(body_[buffer.node].type.dtype);
+    const ElementWriter::Stored kept = stored(buffer);
     const Expr along = layout_.loops.back().variable;
-    const std::string value = lies_in_group(buffer) ? writer_->take(type, buffer.array, buffer.index, along)
+    const std::string value = lies_in_group(buffer) ? writer_->take(kept, buffer.array, buffer.index, along)
                                                     : fmt::format("{}[{}]", buffer.array, writer_->index(buffer.index));
-    writer_->line(fmt::format("const {} {} = {};", type, name, value));
+    writer_->line(fmt::format("const {} {} = {};", kept.type, name, value));
     writer_->know(buffer.node, layout_.element, name);
   }
 }
@@ -61,10 +61,13 @@ void FoldPrinter::end_elements() {
       continue;
     }
     const ElementWriter::Group& group = writer_->group();
-    const std::string_view type = compute_type(body_[buffer.node].type.dtype);
-    writer_->line_before(fmt::format("LUMEN_HOLD({}, new_{}, {});", type, buffer.array, width_));
-    writer_->line(fmt::format("LUMEN_KEEP(new_{}, {}, {}, {});", buffer.array, group.place, element, value));
-    const Expr first = ElementWriter::first_of_group(buffer.index, layout_.loops.back().variable);
+    const Expr along = layout_.loops.back().variable;
+    const std::string row = writer_->hold(stored(buffer), buffer.array, buffer.index, along);
+    const std::string held = row.empty() ? "new_" + buffer.array : row;
+    writer_->line(fmt::format("LUMEN_KEEP({}, {}, {}, {});", held, group.place, element, value));
+    if (!row.empty()) continue;
+    writer_->line_before(fmt::format("LUMEN_HOLD({}, {}, {});", stored(buffer).type, held, width_));
+    const Expr first = ElementWriter::first_of_group(buffer.index, along);
     after_group_.push_back(fmt::format("LUMEN_FLUSH(new_{0}, {1}, {0}, i{2}, {3}, {4});", buffer.array, width_,
                                        kFirstOfGroup, group.first, print_c(first).text));
   }
@@ -134,8 +137,10 @@ void FoldPrinter::store_elements(const std::vector<size_t>& outputs) {
     writer_->close();
   } else {
     WideStore stores(*writer_, body_, loop.variable, name_of(loop), width_);
-    stores.open(fmt::format("LUMEN_GROUPS({}, {}, {}, {})", name_of(loop), width_, from, to),
-                bounds(loop.extent).lo < 1, outputs);
+    const bool in_turns = turns_ > 0;
+    stores.open(in_turns ? fmt::format("LUMEN_GROUP_TURNS({}, {}, {}, {})", name_of(loop), turns_text(), from, to)
+                         : fmt::format("LUMEN_GROUPS({}, {}, {}, {})", name_of(loop), width_, from, to),
+                bounds(loop.extent).lo < 1, outputs, in_turns);
     begin_elements();
     for (const size_t k : outputs) {
       stores.store(k, flat, writer_->to_store(body_.outputs()[k].value, layout_.element));

@@ -55,7 +55,8 @@ int64_t grain_of(const Graph& body);
 // a0, a1, …, r0, r1, … and n0, n1, … out of the kernel's parameters.
 std::string kernel_names(const Graph& body);
 // How a kernel begins: its name, those names, and `fault`.
-// On a GPU, `blocks` is how many of them a multiprocessor should have at a time.
+// On a GPU, `blocks` is how many of them a multiprocessor should have at a time: one of kKernelBlocks.
+constexpr int kKernelBlocks[] = {12, 8, 6, 4, 3, 2, 1};
 std::string kernel_head(const Graph& body, const std::string& name, int threads = kBlockThreads, int blocks = 1);
 // The number of the message that belongs to the lowest bit of `fault`, when `before` messages come before its own; 0
 // when there is none. For functions inside a kernel; the kernel itself ends with LUMEN_RETURN.

@@ -30,6 +30,10 @@ namespace {
 // LUMEN_FULL_GROUPS(b, lanes, width, first, end)
 //   LUMEN_LANES_OF(l, lanes, width)        elements b + l, each with lane l of an accumulator: whole groups of lanes
 // LUMEN_REST(b, l, lanes, first, end)      those that are left over
+// LUMEN_FULL_TURNS, LUMEN_GROUP_TURNS      LUMEN_FULL_GROUPS and LUMEN_GROUPS where it is known how many turns the
+//                                          threads of a GPU take, so that they hold what they have of a row, all its
+//                                          groups: in LUMEN_HOLD_ROW, or LUMEN_TAKE_ROW, which reads it. In C,
+//                                          LUMEN_TAKE_TURN is LUMEN_TAKE; on a GPU a turn has nothing to read
 // LUMEN_COMBINE(function, x, lanes)        what the lanes, or a block's threads, come to together
 // LUMEN_PARTS(i, first, end)               results that are combined: threads of a GPU take them in turns, and
 // LUMEN_TOGETHER(function, x)              is what those of each come to together
@@ -39,6 +43,12 @@ const char* const kC = R"C(
 #define LUMEN_UNROLLED
 #define LUMEN_KERNEL(name, ...) \
   int64_t name(const void* const* in, void* const* out, const int64_t* dims, int64_t begin, int64_t end)
+#define LUMEN_KERNEL_2 LUMEN_KERNEL
+#define LUMEN_KERNEL_3 LUMEN_KERNEL
+#define LUMEN_KERNEL_4 LUMEN_KERNEL
+#define LUMEN_KERNEL_6 LUMEN_KERNEL
+#define LUMEN_KERNEL_8 LUMEN_KERNEL
+#define LUMEN_KERNEL_12 LUMEN_KERNEL
 #define LUMEN_IN(k) in[k]
 #define LUMEN_OUT(k) out[k]
 #define LUMEN_DIM(k) dims[k]
@@ -105,6 +115,12 @@ const char* const kC = R"C(
 #define LUMEN_FLUSH(name, width, to, first, group, index)
 #define LUMEN_FULL(b, l, lanes, first, last) LUMEN_FULL_GROUPS(b, lanes, 1, first, last) LUMEN_LANES_OF(l, lanes, 1)
 #define LUMEN_FULL_GROUPS(b, lanes, width, first, last) for (int64_t b = (first); b + (lanes) <= (last); b += (lanes))
+#define LUMEN_FULL_TURNS(b, lanes, width, turns, threads, first, last) LUMEN_FULL_GROUPS(b, lanes, width, first, last)
+#define LUMEN_GROUP_TURNS(i, width, turns, threads, first, last) LUMEN_GROUPS(i, width, first, last)
+#define LUMEN_TAKE_ROW(type, name, width, turns, threads, from, first, begin, end, index)
+#define LUMEN_HOLD_ROW(type, name, width, turns)
+#define LUMEN_TAKE_TURN(type, name, width, from, first, group, index) \
+  LUMEN_TAKE(type, name, width, from, first, group, index)
 #define LUMEN_LANES_OF(l, lanes, width) LUMEN_VECTOR for (int64_t l = 0; l < (lanes); ++l)
 #define LUMEN_COMBINE(function, x, lanes, width) lumen_lanes_##function(x, lanes)
 #define LUMEN_LANES(lanes, width) (lanes)
@@ -177,6 +193,9 @@ struct LumenBlocks {
 #define LUMEN_KERNEL_2(name, threads, ...) LUMEN_KERNEL_OF(name, threads, 2, __VA_ARGS__)
 #define LUMEN_KERNEL_3(name, threads, ...) LUMEN_KERNEL_OF(name, threads, 3, __VA_ARGS__)
 #define LUMEN_KERNEL_4(name, threads, ...) LUMEN_KERNEL_OF(name, threads, 4, __VA_ARGS__)
+#define LUMEN_KERNEL_6(name, threads, ...) LUMEN_KERNEL_OF(name, threads, 6, __VA_ARGS__)
+#define LUMEN_KERNEL_8(name, threads, ...) LUMEN_KERNEL_OF(name, threads, 8, __VA_ARGS__)
+#define LUMEN_KERNEL_12(name, threads, ...) LUMEN_KERNEL_OF(name, threads, 12, __VA_ARGS__)
 #define LUMEN_IN(k) args.in[k]
 #define LUMEN_OUT(k) args.out[k]
 #define LUMEN_DIM(k) args.dims[k]
@@ -244,6 +263,23 @@ LUMEN_FN uint32_t lumen_some_threads(void) {
 #define LUMEN_FULL_GROUPS(b, lanes, width, first, last)                              \
   for (int64_t b = (first) + (int64_t)threadIdx.x * (width); b < (last); \
        b += (int64_t)lumen_some_threads() * (width))
+// Unrolled, so that what is held is in registers; only a turn that is not whole has a condition.
+#define LUMEN_TURNS(b, width, turns, threads, first, last)                                      \
+  _Pragma("unroll") for (int b##_turn = 0; b##_turn < (turns); ++b##_turn)                      \
+    if (const int64_t b = (first) + (b##_turn * (threads) + (int)threadIdx.x) * (width);        \
+        (b##_turn + 1) * (threads) * (width) <= (last) - (first) || b < (last))
+#define LUMEN_FULL_TURNS(b, lanes, width, turns, threads, first, last) \
+  LUMEN_TURNS(b, width, turns, threads, first, last)
+#define LUMEN_GROUP_TURNS(i, width, turns, threads, first, last) \
+  LUMEN_TURNS(i##_group, width, turns, threads, first, last)
+#define LUMEN_HOLD_ROW(type, name, width, turns) type name[turns][width]
+#define LUMEN_TAKE_ROW(type, name, width, turns, threads, from, first, begin, end, index)          \
+  LUMEN_HOLD_ROW(type, name, width, turns);                                                        \
+  {                                                                                                \
+    const int64_t first = begin;                                                                   \
+    lumen_read_row<threads>(name, from + (index), (end) - (begin));                                \
+  }
+#define LUMEN_TAKE_TURN(type, name, width, from, first, group, index)
 #define LUMEN_LANES_OF(l, lanes, width) _Pragma("unroll") for (int64_t l = 0; l < (width); ++l)
 #define LUMEN_REST(b, l, lanes, first, last) for (int64_t b = 0, l = 1; l < 1; ++l)
 #define LUMEN_COMBINE(function, x, lanes, width) lumen_block_##function(lumen_lanes_##function(x, width))

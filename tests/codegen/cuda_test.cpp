@@ -1,6 +1,7 @@
 // The same kernels as CUDA C, assembled for every generation of GPUs. What they compute, cuda_emulator.h finds out.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -129,6 +130,45 @@ TEST(Cuda, maps_and_folds_read_and_write_16_bytes) {
     EXPECT_GE(accesses.size(), 2u) << kernel;
     for (const std::string& each : accesses) EXPECT_NE(each.find(".v4."), std::string::npos) << kernel << ": " << each;
   }
+}
+
+// A layer norm takes three loops over a row; each input is read in one of them, by whoever holds it for the others.
+TEST(Cuda, folds_read_their_rows_once) {
+  if (run_command("nvcc --version").status != 0) GTEST_SKIP() << "no nvcc on this machine";
+  std::string text = kernel_prelude(Syntax::cuda);
+  std::map<std::string, size_t> wanted;
+  for (const DType dtype : {f32, bf16}) {
+    Graph graph;
+    const auto input = [&](const char* called, Shape shape) { return cast(graph.input(called, shape, dtype), f32); };
+    const Tensor x = input("x", {8192, 8192});
+    const Tensor centred = x - sum(x, {1}, true) * (1.0 / 8192);
+    const Tensor scale = rsqrt(sum(centred * centred, {1}, true) * (1.0 / 8192) + 1e-5);
+    cast(centred * scale * input("w", {8192}) + input("b", {8192}), dtype).output("z");
+    const std::string name = "norm_" + std::string(lumen::name(dtype));
+    const KernelText kernel = print_fold(graph, name).value();
+    text += kernel.text;
+    const size_t width = 128 / static_cast<size_t>(info(dtype).bits);
+    wanted[name] = 3 * 8192 / width / static_cast<size_t>(kernel.steps[0].threads);  // of each thread
+  }
+  const tests::ScratchDir folder;
+  std::ofstream(folder / "kernels.cu") << text;
+  const CommandResult said =
+      run_command("cd " + folder.path() +
+                  " && nvcc -ptx -w -arch=sm_90a kernels.cu -o kernels.ptx && cat kernels.ptx && "
+                  "ptxas -v -arch=sm_90a kernels.ptx -o kernels.cubin 2>&1");
+  ASSERT_EQ(said.status, 0) << said.output.substr(0, 4000);
+  for (const auto& [kernel, accesses] : accesses_of(said.output)) {
+    const auto is_load = [](const std::string& each) { return each.starts_with("ld.global"); };
+    EXPECT_EQ(std::ranges::count_if(accesses, is_load), static_cast<ptrdiff_t>(wanted[kernel])) << kernel;
+  }
+  EXPECT_EQ(said.output.find("st.local"), std::string::npos);
+  size_t kernels = 0;
+  const std::string in_registers = " 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads";
+  for (size_t at = said.output.find(in_registers); at != std::string::npos;
+       at = said.output.find(in_registers, at + 1)) {
+    ++kernels;
+  }
+  EXPECT_EQ(kernels, wanted.size());
 }
 
 // One new token with a cache, and many with a mask, of heads of 128 in bf16.
