@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "lumen/codegen/contract_sums.h"
 #include "lumen/hlir/reduce.h"
+#include "lumen/kernel/contract.h"
 
 namespace lumen {
 
@@ -13,6 +15,20 @@ namespace {
 
 constexpr int64_t kLanes = 32;
 constexpr int64_t kMostAtOnce = 16;  // elements of a thread that are read before the first is added
+
+bool needs_contract(const Graph& graph, NodeId id) {
+  std::set<NodeId> seen{id};
+  std::vector<NodeId> open{id};
+  while (!open.empty()) {
+    const Node& node = graph[open.back()];
+    open.pop_back();
+    if (node.is<llir::Contract>()) return true;
+    for (const NodeId operand : node.operands) {
+      if (seen.insert(operand).second) open.push_back(operand);
+    }
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -33,6 +49,11 @@ Expected<void> RowSums::check(const ContractRoles& roles, const CudaContractSche
     if (node.is<hlir::SumReduce>() && node.type.dtype == f32 && node.type.shape.numel() == rows) continue;
     return error(fmt::format("a Contract with {} rows of results sums rows in f32, but this is a {} of type {}",
                              plain_number(rows), node.op->name, node.type.str()));
+  }
+  for (const Output& output : roles.graph->outputs()) {
+    if (needs_contract(*roles.graph, output.value)) continue;
+    return error(fmt::format("a row of type {} that is stored: whoever waits for it would wait for a Contract, too",
+                             (*roles.graph)[output.value].type.str()));
   }
   return {};
 }

@@ -151,8 +151,8 @@ TEST(CudaRowSums, stand_before_quantised_columns) {
   }
 }
 
-// What is refused: other reductions, rows that are many or of unknown number, sums of other things than rows, sums of
-// what is contracted, sums that are not f32.
+// What is refused: other reductions, rows that are stored, rows that are many or of unknown number, sums of other
+// things than rows, sums of what is contracted, sums that are not f32.
 TEST(CudaRowSums, are_of_few_rows_only) {
   const auto is_computed = [](const std::function<Tensor(Graph&, const Tensor&, const Tensor&)>& made,
                               int64_t rows = 2) {
@@ -183,6 +183,12 @@ TEST(CudaRowSums, are_of_few_rows_only) {
   EXPECT_FALSE(is_computed([](Graph&, const Tensor& x, const Tensor& w) {  // columns that are neighbours
     return product(scaled_by_squares(x), "mk", reshape(w, {256, 40}), "kn", "mn");
   }));
+  Graph stored;  // a row that others wait for
+  const Tensor row = cast(stored.input("a0", {1, 256}, bf16), f32),
+               square = cast(stored.input("a1", {256, 256}, bf16), f32);
+  scaled_by_squares(row).output("r0");
+  product(scaled_by_squares(row), "mk", square, "nk", "mn").output("r1");
+  EXPECT_FALSE(kernel_schedules(*clone(stored), tests::gpu_target()).ok());
   Graph many;
   const Expr n = many.dim("n", 1, 4);
   const Tensor x = cast(many.input("a0", {n, 256}, bf16), f32), w = cast(many.input("a1", {40, 256}, bf16), f32);
