@@ -10,7 +10,6 @@
 
 #include "lumen/codegen/print_kernel.h"
 #include "lumen/ir/text.h"
-#include "lumen/kernel/contract.h"
 #include "lumen/kernel/title.h"
 #include "lumen/search/row_sums.h"
 #include "lumen/search/split.h"
@@ -120,6 +119,7 @@ Expected<double> seconds_of(const Reads& reads, std::span<const Group> groups, T
 Expected<void> leave_norms(const Graph& graph, FusionPolicy policy, Tuner& tuner, const FusionGuide& guide,
                            Lowered& lowered) {
   constexpr size_t kMostTried = 8;
+  if (!tuner.target().cuda) return {};  // only kernels of a GPU sum rows
   std::vector<std::vector<NodeId>> norms = row_norms(Reads(graph));
   if (norms.size() > kMostTried) {
     for (size_t k = 1; k < norms.size(); ++k) norms[0].insert(norms[0].end(), norms[k].begin(), norms[k].end());
@@ -130,12 +130,7 @@ Expected<void> leave_norms(const Graph& graph, FusionPolicy policy, Tuner& tuner
     left.insert(left.end(), norm.begin(), norm.end());
     const Reads before(graph, lowered.left), reads(graph, left);
     const Accepts computed = computed_by_one_kernel(reads, tuner.target());
-    const auto needs_norm = [&](NodeId id) { return graph[id].is<llir::Contract>() && reads.computes(id); };
-    std::vector<Group> products;  // alone: nobody asks about groups of one
-    std::ranges::for_each(reads.order(), [&](NodeId id) {
-      if (needs_norm(id)) products.push_back({id});
-    });
-    if (!serve_row_norms(reads, products, computed)) continue;
+    if (!serve_row_norms(reads, group(reads, computed), computed)) continue;
     Lowered other;
     LUMEN_TRY(find_groups(reads, policy, tuner, guide, other));
     if (!serve_row_norms(reads, other.groups, computed)) continue;

@@ -13,8 +13,8 @@ namespace lumen::search {
 
 namespace {
 
-constexpr int64_t kMostRows = 16;
-constexpr size_t kMostOps = 24;  // of a norm
+constexpr int64_t kMostRows = 64;  // heads of a token, too
+constexpr size_t kMostOps = 24;    // of a norm
 
 // The squares that are summed, if nobody else needs them.
 std::optional<NodeId> squares_of(const Reads& reads, NodeId sum) {
@@ -69,13 +69,16 @@ std::vector<std::vector<NodeId>> row_norms(const Reads& reads) {
 }
 
 bool serve_row_norms(const Reads& reads, std::span<const Group> groups, const Accepts& accepts) {
-  const auto is_contract = [&](NodeId id) { return reads.graph()[id].is<llir::Contract>(); };
+  const auto reads_rows = [&](NodeId id) {
+    const OpFamily family = reads.graph()[id].op->family;
+    return family == OpFamily::contract || family == OpFamily::scatter;
+  };
   return std::ranges::all_of(groups, [&](const Group& group) {
     const std::vector<NodeId> all = reads.with_free(group);
     const auto is_left = [&](NodeId id) {
       return reads.graph()[id].op->family == OpFamily::reduce && !reads.computes(id);
     };
-    return std::ranges::none_of(all, is_left) || (std::ranges::any_of(group, is_contract) && accepts(group));
+    return std::ranges::none_of(all, is_left) || (std::ranges::any_of(group, reads_rows) && accepts(group));
   });
 }
 
