@@ -16,8 +16,8 @@ namespace lumen::search {
 // Whether a value is a sum of each of few rows.
 bool is_row_sum(const Graph& graph, NodeId id);
 
-// For each sum of squares of few rows that no output needs: the sum, its squares, and what is computed of the sum and the
-// row it is of.
+// For each sum of squares of few rows that no output needs: the sum, its squares, and what is computed of the sum and
+// the row it is of.
 std::vector<std::vector<NodeId>> row_norms(const Reads& reads);
 
 // Whether every group that has a reduction because it is left to readers multiplies or scatters, and is one kernel.
