@@ -34,7 +34,7 @@ NodeId add_view(Graph& graph, const View& view, NodeId operand) {
 
 class Recogniser {
  public:
-  explicit Recogniser(const Graph& body) { form_.graph = with_row_factors_outside(body); }
+  Recogniser(const Graph& body, bool sums) : may_sum_(sums) { form_.graph = with_row_factors_outside(body); }
 
   Expected<AttentionForm> run() {
     LUMEN_TRY(find_ops());
@@ -56,7 +56,9 @@ class Recogniser {
       const Node& node = graph()[id];
       if (node.is<llir::Contract>()) contracts_.push_back(id);
       if (node.is<hlir::MaxReduce>()) tops_.push_back(id);
-      if (node.is<hlir::SumReduce>()) sums_.push_back(id);
+      const bool before = may_sum_ && contracts_.empty();
+      if (node.is<hlir::SumReduce>() && before) form_.sums_queries = true;
+      if (node.is<hlir::SumReduce>() && !before) sums_.push_back(id);
       const bool computed = node.is<llir::Contract>() || node.op->family == OpFamily::reduce;
       if (computed && node.type.dtype != f32) {
         return error(fmt::format("attention is computed in f32, not {}", node.type.str()));
@@ -211,14 +213,15 @@ class Recogniser {
     return error("the weights of attention are not Exp2 of a multiple of the scores less their maximum");
   }
 
+  bool may_sum_;
   AttentionForm form_;
   std::vector<NodeId> contracts_, tops_, sums_;
 };
 
 }  // namespace
 
-Expected<AttentionForm> attention_form(const Graph& body) {
-  AttentionForm form = LUMEN_TRY(Recogniser(body).run());
+Expected<AttentionForm> attention_form(const Graph& body, bool sums) {
+  AttentionForm form = LUMEN_TRY(Recogniser(body, sums).run());
   for (ContractRoles* roles : {&form.first, &form.second}) {
     roles->graph = form.graph;
     roles->widths.fill(1);

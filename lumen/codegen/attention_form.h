@@ -30,13 +30,15 @@ struct AttentionForm {
   std::optional<double> scale;   // s is so many times the product, and nothing else
   bool at_most_one = false;      // weights are: their exponent is a*(s - m) and nothing else
   Expr sharers = 1;              // so many batches in a row read the same keys and values
+  bool sums_queries = false;     // what queries are divided by is summed before
 
   Expr batch() const { return second.extent(Role::batch); }
   Expr rows() const { return second.extent(Role::row); }
   Expr keys() const { return second.extent(Role::summed); }
 };
 
-// An error says what is missing.
-Expected<AttentionForm> attention_form(const Graph& body);
+// An error says what is missing. `sums`: there may be sums that no Contract is needed for, as norms of queries have
+// them.
+Expected<AttentionForm> attention_form(const Graph& body, bool sums = false);
 
 }  // namespace lumen

@@ -131,6 +131,9 @@ Expected<ContractRoles> contract_roles(const Graph& body, bool swap) {
   result.graph = clone(body);
   Graph& graph = *result.graph;
   result.contracts = LUMEN_TRY(find_contracts(graph));
+  for (const NodeId id : graph.order()) {
+    if (graph[id].op->family == OpFamily::reduce) result.sums.push_back(id);
+  }
   const Node& first = graph[result.contracts[0]];
   const auto op = first.as<llir::Contract>();
   result.dtype = first.type.dtype;

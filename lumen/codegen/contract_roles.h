@@ -24,11 +24,12 @@ enum class Role : uint8_t { batch, row, column, summed };
 constexpr size_t kRoles = 4;
 
 struct ContractRoles {
-  std::shared_ptr<Graph> graph;      // the body, and the factors below
-  std::vector<NodeId> contracts;     // in `graph`
-  NodeId rows{};                     // one factor, over the domain
-  std::vector<NodeId> columns;       // the other: one for each Contract
-  DType dtype{};                     // of the factors and of the results
+  std::shared_ptr<Graph> graph;   // the body, and the factors below
+  std::vector<NodeId> contracts;  // in `graph`
+  NodeId rows{};                  // one factor, over the domain
+  std::vector<NodeId> columns;    // the other: one for each Contract
+  std::vector<NodeId> sums;       // reductions in `graph`, operands first: for few kernels (cuda_contract_row_sums.h)
+  DType dtype{};                  // of the factors and of the results
   std::array<Expr, kRoles> extents;  // over n0, n1, …
   Shape domain, result;              // over n0, n1, …
   std::vector<Expr> at;              // coordinates in the domain, over i0, …, i3

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "lumen/codegen/contract_types.h"
+#include "lumen/codegen/cuda_contract_row_sums.h"
 #include "lumen/codegen/element.h"
 
 namespace lumen {
@@ -22,8 +23,9 @@ std::string SumsStore::sum_line(size_t side, const std::string& sum, int indent)
   return fmt::format("{}const {} x{} = {};\n", std::string(static_cast<size_t>(indent), ' '), type, side, wrapped);
 }
 
-Expected<std::string> SumsStore::outputs(std::span<const Expr> at, int indent) {
+Expected<std::string> SumsStore::outputs(std::span<const Expr> at, int indent, const RowSums* sums) {
   ElementWriter writer(*roles_.graph, indent, faults_);
+  if (sums != nullptr) sums->know(writer);
   for (size_t k = 0; k < roles_.contracts.size(); ++k) writer.know(roles_.contracts[k], at, fmt::format("x{}", k));
   for (size_t k = 0; k < body_.outputs().size(); ++k) {
     const std::string value = writer.to_store(roles_.graph->outputs()[k].value, at);

@@ -10,6 +10,8 @@
 
 namespace lumen {
 
+class RowSums;
+
 // An expression as text, without the type that number() adds.
 std::string plain_number(Expr e);
 
@@ -23,8 +25,8 @@ class SumsStore {
 
   // The line that makes x0, x1, … of the sums of Contract number `side`.
   std::string sum_line(size_t side, const std::string& sum, int indent) const;
-  // The statements that store the outputs at `at`, of x0, x1, ….
-  Expected<std::string> outputs(std::span<const Expr> at, int indent);
+  // The statements that store the outputs at `at`, of x0, x1, …, and of sums of rows.
+  Expected<std::string> outputs(std::span<const Expr> at, int indent, const RowSums* sums = nullptr);
   // Adds a last step `name`, which makes the outputs of sums in scratch: [part][Contract][element of the result].
   Expected<void> settle(const std::string& name, int64_t parts, KernelText& kernel);
 

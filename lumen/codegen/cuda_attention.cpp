@@ -11,7 +11,7 @@ namespace lumen {
 
 Expected<KernelText> print_cuda_attention(const Graph& body, const std::string& name,
                                           const CudaAttentionSchedule& schedule, const Target& target) {
-  const AttentionForm form = LUMEN_TRY(attention_form(body));
+  const AttentionForm form = LUMEN_TRY(attention_form(body, true));
   if (!form.first.extent(Role::summed).is_constant() || !form.second.extent(Role::column).is_constant()) {
     return error("attention needs constant sizes of its heads");
   }
@@ -20,6 +20,7 @@ Expected<KernelText> print_cuda_attention(const Graph& body, const std::string& 
                      schedule.threads <= 1024 && schedule.keys % 16 == 0;
   if (!sized) return error(fmt::format("the schedule \"{}\" has no such block", schedule.str()));
   const bool flash = schedule.method == CudaAttentionMethod::flash;
+  if (flash && form.sums_queries) return error("queries with norms of their own are for few rows");
   const AttentionForm merged = flash ? form : with_shared_rows(form);
   const KernelText kernel = flash ? LUMEN_TRY(print_cuda_flash(body, form, name, schedule))
                                   : LUMEN_TRY(print_cuda_decode(body, merged, name, schedule));

@@ -100,6 +100,8 @@ class DecodePrinter {
 
   Expected<std::string> fill_queries(std::vector<std::string>& faults) const {
     ElementWriter writer(*form_.graph, 8, faults);
+    // Lanes of a warp have one row.
+    if (depth_ % 32 == 0) writer.sum_by_warps({Expr::index(static_cast<int>(Role::summed), depth_)});
     const std::string value = writer.value(form_.first.rows, form_.first.at);
     if (!writer.problem().empty()) return error(writer.problem());
     faults = writer.faults();

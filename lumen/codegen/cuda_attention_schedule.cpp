@@ -60,7 +60,7 @@ bool is_cuda_attention_schedule(std::string_view text) {
 }
 
 Expected<std::vector<CudaAttentionSchedule>> cuda_attention_schedules(const Graph& body, const Target& target) {
-  const AttentionForm form = LUMEN_TRY(attention_form(body));
+  const AttentionForm form = LUMEN_TRY(attention_form(body, true));
   std::vector<Schedule> all;
   const bool few = bounds(form.rows() * form.sharers).hi <= kFewRows;
   if (few) add_decode(form, target, all);

@@ -6,6 +6,7 @@
 #include "lumen/codegen/cuda_contract_dot.h"
 #include "lumen/codegen/cuda_contract_frame.h"
 #include "lumen/codegen/cuda_contract_mma.h"
+#include "lumen/codegen/cuda_contract_row_sums.h"
 #include "lumen/codegen/cuda_contract_sweep.h"
 #include "lumen/codegen/cuda_contract_tile.h"
 
@@ -40,6 +41,7 @@ Expected<KernelText> print_cuda_contract(const Graph& body, const std::string& n
   if (schedule.threads <= 0 || schedule.threads % 32 != 0 || schedule.threads > kMostThreads) {
     return error(fmt::format("blocks of {} threads, as the schedule \"{}\" wants", schedule.threads, schedule.str()));
   }
+  LUMEN_TRY(RowSums::check(roles, schedule));
   const CudaTileText tile = LUMEN_TRY(print_tile(roles, schedule, target));
   KernelText kernel = LUMEN_TRY(frame_contract(body, roles, name, schedule, tile));
   if (kernel.steps[0].shared > target.shared_bytes) {

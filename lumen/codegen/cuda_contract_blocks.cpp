@@ -59,7 +59,8 @@ class BlocksPrinter {
     warps_.group = 132;
     depth_ = *roles.extent(Role::summed).constant();
     slot_ = sides_ * s_.lanes * plan().bytes;
-    shared_ = warps_.shared() + s_.threads / kLanes * s_.ahead * slot_ + kPadding;
+    sums_at_ = (warps_.shared() + s_.threads / kLanes * s_.ahead * slot_ + kPadding + 15) / 16 * 16;
+    shared_ = sums_at_ + RowSums(roles, schedule, 0).shared();
     const bool one = roles.extent(Role::batch) == Expr(1) && bounds(roles.extent(Role::row)).hi <= s_.rows;
     keeps_rows_ = one && depth_ <= s_.summed;
     if (one && s_.parts <= 1) {
@@ -70,10 +71,11 @@ class BlocksPrinter {
   Expected<CudaTileText> print() {
     CudaTileText made;
     made.shared = shared_;
+    made.sums.emplace(roles_, s_, sums_at_);
     made.blocks = blocks_;
     made.at_once = static_cast<int>(blocks_at_once(target_, shared_, s_.threads));
     if (blocks_ > 0) made.ahead = prefetches();
-    std::string fill = LUMEN_TRY(warps_.fill_rows(made.faults));
+    std::string fill = LUMEN_TRY(warps_.fill_rows(*made.sums, made.faults));
     fill += "      __syncthreads();\n";
     const bool keeps = blocks_ > 0 && keeps_rows_;
     if (keeps) fill = "      if (row == first_row) {\n" + fill + "      }\n";
@@ -348,6 +350,7 @@ class BlocksPrinter {
   std::vector<BlocksPlan> plans_;
   int64_t sides_ = 0, depth_ = 0;
   int64_t slot_ = 0, shared_ = 0;  // bytes: of a stage of a warp, of a block
+  int64_t sums_at_ = 0;            // bytes before the sums of rows
   int64_t blocks_ = 0;             // that have one tile after another; 0: a block has one tile
   bool keeps_rows_ = false;        // all rows, whole, are in shared memory
 };

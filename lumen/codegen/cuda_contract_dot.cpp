@@ -41,8 +41,9 @@ class DotPrinter {
 
   Expected<CudaTileText> print() {
     CudaTileText made;
-    made.shared = warps_.shared();
-    std::string fill = LUMEN_TRY(warps_.fill_rows(made.faults));
+    made.sums.emplace(roles_, s_, warps_.shared());
+    made.shared = warps_.shared() + made.sums->shared();
+    std::string fill = LUMEN_TRY(warps_.fill_rows(*made.sums, made.faults));
     made.blocks = blocks_;
     if (blocks_ > 0) {
       fill = "      if (row == first_row) {\n" + fill + "      }\n";

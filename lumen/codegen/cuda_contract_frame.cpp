@@ -111,7 +111,11 @@ class FramePrinter {
       inside += settles ? fmt::format("        partial[{}] = {};\n", partial_index(side), sum)
                         : store_.sum_line(static_cast<size_t>(side), sum, 8);
     }
-    if (!settles) inside += LUMEN_TRY(store_.outputs(roles_.at_result(), 8));
+    if (!settles) {
+      const std::string outputs = LUMEN_TRY(store_.outputs(roles_.at_result(), 8, tile_.sums ? &*tile_.sums : nullptr));
+      if (tile_.sums) inside += tile_.sums->names_in(outputs, "(i1 - m0)", 8);
+      inside += outputs;
+    }
     std::string text = "    __syncthreads();\n";
     if (settles) {
       text +=

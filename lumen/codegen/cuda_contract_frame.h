@@ -15,6 +15,7 @@
 #include "lumen/codegen/contract_roles.h"
 #include "lumen/codegen/contract_sums.h"
 #include "lumen/codegen/cuda_contract.h"
+#include "lumen/codegen/cuda_contract_row_sums.h"
 
 namespace lumen {
 
@@ -23,6 +24,7 @@ struct CudaTileText {
   int64_t shared = 0;  // bytes that it needs
   int64_t pitch = 0;   // from one row of sums to the next; 0: as many as a tile has columns
   std::vector<std::string> faults;
+  std::optional<RowSums> sums = {};  // that it has made, where it makes such
   // Every tile needs the same of the first tile's work: it is done where `row == first_row`, and there are so many
   // blocks at most, each of which has several tiles; 0: as many as tiles.
   int64_t blocks = 0;

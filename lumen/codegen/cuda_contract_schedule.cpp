@@ -281,9 +281,10 @@ std::vector<CudaContractSchedule> cuda_contract_schedules(const Graph& body, con
   const bool dots = lies_along_summed(*roles);
   if (few && dots) add_blocks(*roles, target, all);
   if (few && dots) add_dots(*roles, target, all);
-  if (few && !dots) add_sweeps(*roles, target, all);
-  add_products(*roles, target, all);
-  add_tiles(*roles, all);
+  const bool sums = !roles->sums.empty();  // only few rows are summed
+  if (few && !dots && !sums) add_sweeps(*roles, target, all);
+  if (!sums) add_products(*roles, target, all);
+  if (!sums) add_tiles(*roles, all);
   std::vector<Schedule> fitting;
   for (const Schedule& s : all) {
     const bool is_new = std::ranges::find(fitting, s) == fitting.end();

@@ -72,23 +72,26 @@ std::string WarpTile::fill_wide_rows() const {
       fmt::arg("place", place("(k + h)")));
 }
 
-Expected<std::string> WarpTile::fill_rows(std::vector<std::string>& faults) const {
-  if (std::string wide = fill_wide_rows(); !wide.empty()) return wide;
+Expected<std::string> WarpTile::fill_rows(const RowSums& sums, std::vector<std::string>& faults) const {
+  const std::string summed = LUMEN_TRY(sums.text(faults));
+  if (const std::string wide = fill_wide_rows(); !wide.empty()) return summed + wide;
   ElementWriter writer(*roles_.graph, 10, faults);
+  sums.know(writer);
   const std::string value = writer.value(roles_.rows, roles_.at);
   if (!writer.problem().empty()) return error(writer.problem());
   faults = writer.faults();
-  return fmt::format(
-      "      LUMEN_UNROLL for (int r = 0; r < {R}; ++r) {{\n"
-      "        const Index i1 = m0 + r;\n"
-      "        LUMEN_UNROLL_BY(8) for (Index k = threadIdx.x; k < count; k += {threads}) {{\n"
-      "          const Index i3 = kk + k;\n"
-      "          {T} value = 0;\n"
-      "          if (i1 < {M}) {{\n{text}          value = ({T}){v};\n          }}\n"
-      "          x[r * {K} + {place}] = value;\n        }}\n      }}\n",
-      fmt::arg("R", s_.rows), fmt::arg("threads", s_.threads), fmt::arg("T", type_),
-      fmt::arg("M", plain_number(roles_.extent(Role::row))), fmt::arg("text", writer.text()), fmt::arg("v", value),
-      fmt::arg("K", pitch()), fmt::arg("place", place("k")));
+  return summed + fmt::format(
+                      "      LUMEN_UNROLL for (int r = 0; r < {R}; ++r) {{\n"
+                      "        const Index i1 = m0 + r;\n{names}"
+                      "        LUMEN_UNROLL_BY(8) for (Index k = threadIdx.x; k < count; k += {threads}) {{\n"
+                      "          const Index i3 = kk + k;\n"
+                      "          {T} value = 0;\n"
+                      "          if (i1 < {M}) {{\n{text}          value = ({T}){v};\n          }}\n"
+                      "          x[r * {K} + {place}] = value;\n        }}\n      }}\n",
+                      fmt::arg("R", s_.rows), fmt::arg("threads", s_.threads), fmt::arg("T", type_),
+                      fmt::arg("M", plain_number(roles_.extent(Role::row))), fmt::arg("text", writer.text()),
+                      fmt::arg("v", value), fmt::arg("K", pitch()), fmt::arg("place", place("k")),
+                      fmt::arg("names", sums.names_in(writer.text(), "r", 8)));
 }
 
 std::string WarpTile::column_line(const std::string& first) const {

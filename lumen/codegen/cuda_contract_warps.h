@@ -13,6 +13,7 @@
 
 #include "lumen/codegen/contract_roles.h"
 #include "lumen/codegen/cuda_contract.h"
+#include "lumen/codegen/cuda_contract_row_sums.h"
 
 namespace lumen {
 
@@ -34,8 +35,8 @@ class WarpTile {
   int64_t span() const { return of_lane / 4 * group; }  // of x, what all lanes read as their own
   int64_t shared() const;                               // bytes, from sums to the end of x: a multiple of 128
   std::string head() const;
-  // The rows from `kk` on, `count` summed coordinates, into x.
-  Expected<std::string> fill_rows(std::vector<std::string>& faults) const;
+  // The rows from `kk` on, `count` summed coordinates, into x; and, before the first of them, what they are divided by.
+  Expected<std::string> fill_rows(const RowSums& sums, std::vector<std::string>& faults) const;
   // i2, the column c of a warp whose block begins at `first`; behind the last one it is that again, and its sum is not
   // stored.
   std::string column_line(const std::string& first = "c0") const;

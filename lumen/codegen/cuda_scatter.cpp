@@ -107,6 +107,18 @@ class CudaScatterPrinter {
     if (!few) writer.line("later = lumen_block_max_u32(later);");
   }
 
+  // What a slice is divided by, before its elements: every warp sums for itself.
+  Expected<void> sum_rows(ElementWriter& writer, Expr which, Expr within) const {
+    const NodeId given = body_[scatter_].operands[2];
+    ElementWriter probe(body_, 4);
+    probe.sum_by_warps({within});
+    probe.value(given, at(unflatten(which, indices_), within));
+    if (!probe.problem().empty()) return error(probe.problem());
+    writer.sum_by_warps({within});
+    for (const ElementWriter::WarpSum& sum : probe.warp_sums()) writer.value(sum.node, sum.at);
+    return {};
+  }
+
   // i0, …: the dims before the axis, the number of the index; then the element of a slice, the first of those that a
   // thread has at once, and another index.
   Expected<void> slice_step(const std::string& name, KernelText& kernel) const {
@@ -127,6 +139,7 @@ class CudaScatterPrinter {
         "(int64_t)" + found, shape_[axis_],
         fmt::format("[Scatter] an index is outside axis {} of {}", axis_, body_[node.operands[0]].type.str()));
     look_at_others(writer, which, other, place);
+    LUMEN_TRY(sum_rows(writer, which, within));
     // What is stored is computed before it is known whether, so that all that is read is on its way together.
     const std::string group_name = group.is_constant() ? "g_one" : print_c(group).text;
     const std::string inside = within.is_constant() ? "i_one" : print_c(within).text;

@@ -37,6 +37,14 @@ LUMEN_FN uint4 lumen_read_once(const void* p) {
   return v;
 }
 
+// The sum of what the warps of a block have put next to each other.
+template <int count>
+LUMEN_FN float lumen_add_up(const float* parts) {
+  float all = parts[0];
+  LUMEN_UNROLL for (int k = 1; k < count; ++k) all += parts[k];
+  return all;
+}
+
 // Neighbours that begin at a multiple of their number, 16 bytes at a time where that can be.
 template <int count, class T>
 LUMEN_FN void lumen_write(T* to, const T* x) {

@@ -13,6 +13,7 @@
 #include "lumen/hlir/cast.h"
 #include "lumen/hlir/indexing.h"
 #include "lumen/hlir/leaves.h"
+#include "lumen/hlir/reduce.h"
 #include "lumen/hlir/view.h"
 #include "lumen/ir/expr_parts.h"
 
@@ -221,6 +222,7 @@ std::string ElementWriter::make(NodeId id, std::span<const Expr> at) {
     return keep(iota.dtype, fmt::format("({})lumen_wrap_{}(({})({}))", compute_type(iota.dtype), name(iota.dtype),
                                         compute_type(iota.dtype), text));
   }
+  if (node.is<hlir::SumReduce>() && node.type.dtype == f32 && apart_) return sum_by_warp(id, at);
   if (!is_element_op(node)) {
     problem_ = fmt::format("[{}] is not computed element by element", node.op->name);
     return "0";
@@ -235,6 +237,36 @@ std::string ElementWriter::make(NodeId id, std::span<const Expr> at) {
     check(operands[1] + " == 0", fmt::format("[{}] an integer is divided by 0", node.op->name));
   }
   return keep(node.type.dtype, element_op(node, dtypes, operands, rough_.contains(id)));
+}
+
+void ElementWriter::sum_by_warps(std::vector<Expr> apart) {
+  apart_ = std::move(apart);
+  depth_of_sums_ = blocks_.size();
+}
+
+std::string ElementWriter::sum_by_warp(NodeId id, std::span<const Expr> at) {
+  const Node& node = body_[id];
+  const auto is_apart = [&](Expr e) {
+    return std::ranges::any_of(*apart_, [&](Expr variable) { return depends_on(e, variable); });
+  };
+  if (blocks_.size() > depth_of_sums_ || std::ranges::any_of(at, is_apart)) {
+    problem_ = "[SumReduce] lanes of a warp need different sums";
+    return "0";
+  }
+  const int64_t axis = node.as<hlir::SumReduce>().axis;
+  const Expr depth = rename(body_[node.operands[0]].type.shape)[axis];
+  std::vector<Expr> element(at.begin(), at.end());
+  element.insert(element.begin() + axis, Expr::index(kOfWarpSum, depth));
+  const std::string all = fresh_name('v');
+  line(fmt::format("float {} = 0;", all));
+  open(fmt::format("LUMEN_UNROLLED for (int64_t i{0} = threadIdx.x % 32; i{0} < {1}; i{0} += 32)", kOfWarpSum,
+                   print_c(depth).text));
+  line(fmt::format("{} += {};", all, value(node.operands[0], element)));
+  close();
+  line(fmt::format(
+      "LUMEN_UNROLL for (int step = 16; step > 0; step /= 2) {0} += __shfl_xor_sync(0xffffffffu, {0}, step);", all));
+  warp_sums_.push_back({id, {at.begin(), at.end()}});
+  return all;
 }
 
 void ElementWriter::stage(const Read& read, std::string text) {

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -24,6 +25,7 @@ namespace lumen {
 std::vector<Expr> unflatten(Expr flat, const Shape& shape);
 
 constexpr int kFirstOfGroup = 63;  // the number of a coordinate that no shape has
+constexpr int kOfWarpSum = 62;     // another
 
 class ElementWriter {
  public:
@@ -50,6 +52,15 @@ class ElementWriter {
   void know(NodeId node, std::span<const Expr> at, std::string name);
   // Whether the element has a name in the block that is open now.
   bool has_here(NodeId node, std::span<const Expr> at) const;
+  // From now on a SumReduce of f32 is computed where it is asked for, by all lanes of a warp of a GPU together. They
+  // must be there, with the same coordinates of all but `apart`, on which no sum may depend; nor on conditions.
+  void sum_by_warps(std::vector<Expr> apart);
+  // The sums that were computed so, in the order they were printed.
+  struct WarpSum {
+    NodeId node;
+    std::vector<Expr> at;
+  };
+  const std::vector<WarpSum>& warp_sums() const { return warp_sums_; }
   // Reads of inputs by every iteration of the loops opened here, in the order they were printed.
   struct Read {
     NodeId input;
@@ -142,6 +153,7 @@ class ElementWriter {
   std::string read_view(NodeId node, std::span<const Expr> at);
   std::string read_gather(NodeId node, std::span<const Expr> at);
   std::string read_bitcast(NodeId node, std::span<const Expr> at);
+  std::string sum_by_warp(NodeId node, std::span<const Expr> at);
   std::string element_of(NodeId source, Expr flat);
   std::string apply(const Node& node, std::span<const std::string> operands);
   // What the group that is open has of an array that is held; empty: nothing.
@@ -171,6 +183,9 @@ class ElementWriter {
   Turns turns_;
   std::map<std::pair<std::string, const ExprNode*>, std::string> held_;  // arrays, first elements of groups
   std::vector<Block> blocks_;                                            // the first is what is around everything
+  std::optional<std::vector<Expr>> apart_;                               // where sums are by warps
+  size_t depth_of_sums_ = 0;                // blocks that were open then
+  std::vector<WarpSum> warp_sums_;
   std::string problem_;
   std::vector<std::string> faults_;
   bool is_let_out_ = false;  // what is computed now stands before a loop that it does not depend on

@@ -116,14 +116,15 @@ std::vector<std::string> schedules_of(const Graph& body, std::string_view kind, 
 // Of bodies with a Contract, on a GPU.
 Expected<std::vector<std::string>> cuda_schedules(const Graph& body, const Target& target) {
   std::vector<std::string> schedules;
-  if (has_family(body, OpFamily::reduce)) {
+  for (const CudaContractSchedule& schedule : cuda_contract_schedules(body, target)) {
+    schedules.push_back(schedule.str());
+  }
+  if (has_family(body, OpFamily::reduce)) {  // of rows, before the Contract; or it is attention
+    if (!schedules.empty()) return schedules;
     for (const CudaAttentionSchedule& schedule : LUMEN_TRY(cuda_attention_schedules(body, target))) {
       schedules.push_back(schedule.str());
     }
     return schedules;
-  }
-  for (const CudaContractSchedule& schedule : cuda_contract_schedules(body, target)) {
-    schedules.push_back(schedule.str());
   }
   add_library(body, target, schedules);
   if (schedules.empty()) schedules.push_back(CudaContractSchedule().str());

@@ -210,8 +210,9 @@ class Grouper {
 
 }  // namespace
 
-Reads::Reads(const Graph& graph)
+Reads::Reads(const Graph& graph, std::span<const NodeId> left)
     : graph_(graph),
+      left_(left.begin(), left.end()),
       order_(graph.order()),
       position_(graph.size()),
       computes_(graph.size()),
@@ -219,11 +220,12 @@ Reads::Reads(const Graph& graph)
       sources_(graph.size()),
       readers_(graph.size()) {
   for (size_t k = 0; k < order_.size(); ++k) position_[at(order_[k])] = k;
-  std::vector<bool> is_output(graph.size());
+  std::vector<bool> is_output(graph.size()), is_left(graph.size());
+  for (const NodeId id : left_) is_left[at(id)] = true;
   for (const Output& output : graph.outputs()) is_output[at(output.value)] = true;
   for (const NodeId id : order_) {
     const Node& node = graph[id];
-    const bool free = is_free(node) || (widens(graph, node) && !is_output[at(id)]);
+    const bool free = is_free(node) || (widens(graph, node) && !is_output[at(id)]) || is_left[at(id)];
     computes_[at(id)] = !node.is<Input>() && !free;
     std::vector<NodeId>& sources = sources_[at(id)];
     for (const NodeId operand : node.operands) {

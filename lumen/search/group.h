@@ -2,7 +2,7 @@
 //
 // Every op that computes is in exactly one group. Views, constants, iotas, bitcasts and casts to wider dtypes are
 // free: whoever reads them computes them, so they are in as many kernels as need them, and in one of their own when
-// they are an output (which casts are not free for).
+// they are an output (which casts are not free for). What is left to readers (row_sums.h) is free as well.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,8 @@ using Group = std::vector<NodeId>;  // ops that compute, operands first
 // What reads what, with everything free looked through.
 class Reads {
  public:
-  explicit Reads(const Graph& graph);
+  // Of what computes, `left` is left to whoever reads it: no output of the graph is among it.
+  explicit Reads(const Graph& graph, std::span<const NodeId> left = {});
 
   const Graph& graph() const { return graph_; }
   const std::vector<NodeId>& order() const { return order_; }
@@ -32,6 +33,10 @@ class Reads {
   size_t position(NodeId id) const { return position_[static_cast<size_t>(id)]; }  // in order()
   // The computing nodes that a node reads, the latest first.
   const std::vector<NodeId>& sources_of(NodeId id) const { return sources_[static_cast<size_t>(id)]; }
+  // What computes with it, and whether an output needs it.
+  const std::vector<NodeId>& readers_of(NodeId id) const { return readers_[static_cast<size_t>(id)]; }
+  bool is_result(NodeId id) const { return is_result_[static_cast<size_t>(id)]; }
+  const std::vector<NodeId>& left() const { return left_; }
 
   void sort(Group& group) const;
   // Those of a group that others, or the graph's outputs, need.
@@ -43,6 +48,7 @@ class Reads {
 
  private:
   const Graph& graph_;
+  std::vector<NodeId> left_;
   std::vector<NodeId> order_;
   std::vector<size_t> position_;              // by node
   std::vector<bool> computes_;                // by node

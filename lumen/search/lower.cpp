@@ -11,6 +11,7 @@
 #include "lumen/codegen/print_kernel.h"
 #include "lumen/ir/text.h"
 #include "lumen/kernel/title.h"
+#include "lumen/search/row_sums.h"
 #include "lumen/search/split.h"
 #include "lumen/search/stage_text.h"
 
@@ -104,6 +105,45 @@ Expected<void> find_groups(const Reads& reads, FusionPolicy policy, Tuner& tuner
   return {};
 }
 
+// What the kernels of all groups take together.
+Expected<double> seconds_of(const Reads& reads, std::span<const Group> groups, Tuner& tuner) {
+  std::vector<std::shared_ptr<const Graph>> bodies;
+  for (const Carved& each : LUMEN_TRY(carve_all(reads.graph(), reads.parts_of(groups)))) bodies.push_back(each.body);
+  double seconds = 0;
+  for (const Tuned& each : LUMEN_TRY(tuner.tune(bodies))) seconds += each.seconds;
+  return seconds;
+}
+
+// Groups in which norms of rows are left to their readers, where kernels can have them and, if that is asked, are
+// faster with them. Many norms are tried together: one is like another.
+Expected<void> leave_norms(const Graph& graph, FusionPolicy policy, Tuner& tuner, const FusionGuide& guide,
+                           Lowered& lowered) {
+  constexpr size_t kMostTried = 8;
+  if (!tuner.target().cuda) return {};  // only kernels of a GPU sum rows
+  std::vector<std::vector<NodeId>> norms = row_norms(Reads(graph));
+  if (norms.size() > kMostTried) {
+    for (size_t k = 1; k < norms.size(); ++k) norms[0].insert(norms[0].end(), norms[k].begin(), norms[k].end());
+    norms.resize(1);
+  }
+  for (const std::vector<NodeId>& norm : norms) {
+    std::vector<NodeId> left = lowered.left;
+    left.insert(left.end(), norm.begin(), norm.end());
+    const Reads before(graph, lowered.left), reads(graph, left);
+    const Accepts computed = computed_by_one_kernel(reads, tuner.target());
+    if (!serve_row_norms(reads, group(reads, computed), computed)) continue;
+    Lowered other;
+    LUMEN_TRY(find_groups(reads, policy, tuner, guide, other));
+    if (!serve_row_norms(reads, other.groups, computed)) continue;
+    if (policy == FusionPolicy::profile &&
+        LUMEN_TRY(seconds_of(reads, other.groups, tuner)) >= LUMEN_TRY(seconds_of(before, lowered.groups, tuner))) {
+      continue;
+    }
+    other.left = std::move(left);
+    lowered = std::move(other);
+  }
+  return {};
+}
+
 // The schedule that was decided for a kernel takes the place of the tuner's.
 Expected<ProgramKernel> make_decided_kernel(const std::shared_ptr<const Graph>& body, const std::string& name,
                                             const std::string& tuned, const Tuner& tuner, const Decisions& decided) {
@@ -119,13 +159,15 @@ Expected<ProgramKernel> make_decided_kernel(const std::shared_ptr<const Graph>& 
 
 Expected<Lowered> lower(std::shared_ptr<const Graph> graph, FusionPolicy policy, Tuner& tuner, const Decisions& decided,
                         const FusionGuide& guide) {
-  const Reads reads(*graph);
   Lowered lowered;
   if (decided.groups) {
     lowered.groups = *decided.groups;
+    lowered.left = decided.left;
   } else {
-    LUMEN_TRY(find_groups(reads, policy, tuner, guide, lowered));
+    LUMEN_TRY(find_groups(Reads(*graph), policy, tuner, guide, lowered));
+    if (policy != FusionPolicy::never) LUMEN_TRY(leave_norms(*graph, policy, tuner, guide, lowered));
   }
+  const Reads reads(*graph, lowered.left);
   const std::vector<std::vector<NodeId>> parts = reads.parts_of(lowered.groups);
   const std::vector<Carved> carved = LUMEN_TRY(carve_all(*graph, parts));
   for (const Carved& each : carved) lowered.nodes.push_back(part_with(parts, each.results));

@@ -23,12 +23,14 @@ struct Lowered {
   std::vector<TriedCut> cuts;              // groups that could have been two kernels
   std::vector<FusionDecision> decisions;   // that were taken without timing a cut
   std::vector<Group> groups;               // of program.graph
+  std::vector<NodeId> left;                // of program.graph: what is left to readers (row_sums.h)
   std::vector<std::string> names;          // of the program's kernels: stage_text.h
 };
 
 // What somebody has decided, in place of the search.
 struct Decisions {
   std::optional<std::vector<Group>> groups = {};
+  std::vector<NodeId> left = {};                      // to readers, where there are groups
   std::map<std::string, std::string> schedules = {};  // by the name of a kernel; "" interprets it
   std::string file = {};                              // that the schedules are from
 

@@ -11,6 +11,7 @@
 #include "lumen/hlir/binary.h"
 #include "lumen/hlir/reduce.h"
 #include "lumen/search/group.h"
+#include "lumen/search/row_sums.h"
 
 namespace lumen::search {
 
@@ -217,12 +218,21 @@ class Roller {
         stays = stays || reader < cut;
         fuses = fuses || (reader >= cut && !feeds_contraction(reader));
       }
-      if (crosses) total += bytes_[k] * (!fuses ? kApart : stays ? kShared : 1);
+      if (crosses) total += bytes_[k] * (!fuses ? kApart : stays || is_row_of_norm(k) ? kShared : 1);
     }
     return total;
   }
   static constexpr double kApart = 0.1;   // a matrix product reads it from memory anyway
   static constexpr double kShared = 0.3;  // it is in memory anyway, for others
+
+  // Of few rows, of which products make the norm themselves (row_sums.h): a cut behind the norm's sum would forbid it.
+  bool is_row_of_norm(size_t op) const {
+    return std::ranges::any_of(readers_[op], [&](size_t reader) {
+      const Node& node = graph_[ops_[reader]];
+      return node.is<hlir::Mul>() && node.operands[0] == node.operands[1] && readers_[reader].size() == 1 &&
+             is_row_sum(graph_, ops_[readers_[reader][0]]);
+    });
+  }
 
   bool feeds_contraction(size_t op) const {
     return graph_[ops_[op]].is<hlir::Mul>() && !readers_[op].empty() &&

@@ -45,7 +45,8 @@ std::string interface_of(const Graph& graph) {
 Expected<void> check_group(const Reads& reads, const Group& group, const Target& target, const std::string& file) {
   const bool loops =
       std::ranges::any_of(group, [&](NodeId id) { return reads.graph()[id].op->family == OpFamily::loop; });
-  if (group.size() == 1 || loops || computed_by_one_kernel(reads, target)(group)) return {};
+  const bool alone = group.size() == 1 && reads.left().empty();
+  if (alone || loops || computed_by_one_kernel(reads, target)(group)) return {};
   std::string values;
   for (const NodeId id : group) values += fmt::format(" %{}", reads.position(id));
   return error(fmt::format("{}: no kind of kernel computes{} together", file, values));
@@ -131,8 +132,10 @@ Expected<Decisions> StageFiles::decisions(const Graph& program, const Target& ta
       return error(fmt::format("{}/{} needs {}{} beside it, whose values it names", overrides_, groups_name, prefix_,
                                kRewritten));
     }
-    const Reads reads(program);
-    decided.groups = LUMEN_TRY(parse_groups(*text, reads, overrides_ + "/" + groups_name));
+    ParsedGroups parsed = LUMEN_TRY(parse_groups(*text, Reads(program), overrides_ + "/" + groups_name));
+    decided.groups = std::move(parsed.groups);
+    decided.left = std::move(parsed.left);
+    const Reads reads(program, decided.left);
     for (const Group& group : *decided.groups)
       LUMEN_TRY(check_group(reads, group, target, overrides_ + "/" + groups_name));
   }
@@ -167,7 +170,7 @@ Expected<void> StageFiles::dump(const Lowered& lowered, std::span<const std::sha
     LUMEN_TRY(write(lowered.names[k] + ".llir", print(*kernel.body)));
   }
   LUMEN_TRY(write(prefix_ + std::string(kRewritten), print(*program.graph)));
-  LUMEN_TRY(write(prefix_ + std::string(kGroups), print_groups(Reads(*program.graph), lowered.groups)));
+  LUMEN_TRY(write(prefix_ + std::string(kGroups), print_groups(Reads(*program.graph, lowered.left), lowered.groups)));
   LUMEN_TRY(write(prefix_ + std::string(kSchedules), print_schedules(lowered.names, program.kernels)));
   size_t number = 0;
   for (const std::shared_ptr<const Graph>& other : others) {

@@ -19,6 +19,7 @@ namespace {
 
 constexpr size_t kNameDigits = 12;
 constexpr std::string_view kInterpreted = "interpreted";
+constexpr std::string_view kReaders = "readers";
 constexpr std::string_view kBlank = " \t\r";
 
 std::string_view trimmed(std::string_view text) {
@@ -116,6 +117,9 @@ std::string print_groups(const Reads& reads, std::span<const Group> groups) {
   std::string text =
       "# The values of rewritten.llir that each kernel computes. Views, constants and the like are in none: whoever "
       "reads\n# them computes them.\n";
+  if (!reads.left().empty()) text += std::string(kReaders) + ":";
+  for (const NodeId id : reads.left()) text += fmt::format(" %{}", reads.position(id));
+  if (!reads.left().empty()) text += "  # computed by whoever reads it, too\n";
   for (const Group& group : groups) {
     const Carved carved = carve(reads.graph(), reads.with_free(group), reads.results_of(group));
     text += kernel_name(*carved.body) + ":";
@@ -125,11 +129,11 @@ std::string print_groups(const Reads& reads, std::span<const Group> groups) {
   return text;
 }
 
-Expected<std::vector<Group>> parse_groups(std::string_view text, const Reads& reads, std::string_view file) {
-  std::vector<Group> groups;
+Expected<ParsedGroups> parse_groups(std::string_view text, const Reads& reads, std::string_view file) {
+  ParsedGroups parsed;
   std::map<NodeId, int> line_of;
   for (const Line& line : LUMEN_TRY(lines_of(text, file))) {
-    Group& group = groups.emplace_back();
+    Group& group = line.name == kReaders ? parsed.left : parsed.groups.emplace_back();
     for (const std::string_view word : words_of(line.rest)) {
       const NodeId id = LUMEN_TRY(value_named(word, reads, file, line.number));
       const auto [known, is_new] = line_of.emplace(id, line.number);
@@ -145,7 +149,11 @@ Expected<std::vector<Group>> parse_groups(std::string_view text, const Reads& re
     if (!reads.computes(id) || line_of.contains(id)) continue;
     return error(fmt::format("{}: %{} ({}) is in no kernel", file, reads.position(id), reads.graph()[id].op->name));
   }
-  return groups;
+  for (const NodeId id : parsed.left) {
+    if (!reads.is_result(id)) continue;
+    return error(fmt::format("{}: %{} is an output, which cannot be left to readers", file, reads.position(id)));
+  }
+  return parsed;
 }
 
 std::string print_schedules(std::span<const std::string> names, std::span<const ProgramKernel> kernels) {

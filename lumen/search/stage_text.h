@@ -15,10 +15,15 @@ namespace lumen::search {
 // "k" and a hash of the body's text: the same in every run.
 std::string kernel_name(const Graph& body);
 
-// A line for each group, "k3f…: %3 %4"; values as print() numbers those of the graph.
+// A line for each group, "k3f…: %3 %4"; values as print() numbers those of the graph. What is left to readers is in a
+// line "readers: %1 %2".
 std::string print_groups(const Reads& reads, std::span<const Group> groups);
-// Every value that computes must be in one group; an error has `file` and the line.
-Expected<std::vector<Group>> parse_groups(std::string_view text, const Reads& reads, std::string_view file);
+// Every value that computes must be in one group, or left to its readers; an error has `file` and the line.
+struct ParsedGroups {
+  std::vector<Group> groups;
+  std::vector<NodeId> left;
+};
+Expected<ParsedGroups> parse_groups(std::string_view text, const Reads& reads, std::string_view file);
 
 // A line for each kernel, "k3f…: fold"; "interpreted" for none.
 using Schedules = std::map<std::string, std::string>;  // by kernel_name; "" interprets

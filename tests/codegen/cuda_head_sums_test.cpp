@@ -1,0 +1,68 @@
+// Norms of heads inside the kernels that read them, a scatter into a cache and attention of few rows: emulated, against
+// the reference.
+#include <gtest/gtest.h>
+
+#include "lumen/codegen/print_kernel.h"
+#include "tests/codegen/attention_graphs.h"
+#include "tests/codegen/cuda_emulator.h"
+#include "tests/support/gpu_target.h"
+
+namespace lumen {
+namespace {
+
+using namespace lumen::testing;
+
+void expect_computed(const Graph& graph, std::string_view kind, double units) {
+  const std::shared_ptr<const Graph> body = clone(graph);
+  const auto schedules = kernel_schedules(*body, tests::gpu_target());
+  ASSERT_TRUE(schedules.ok()) << schedules.diag().str() << print(*body);
+  std::vector<KernelText> kernels;
+  std::vector<Case> cases;
+  std::mt19937_64 random{std::random_device{}()};
+  for (const std::string& schedule : *schedules) {
+    EXPECT_TRUE(schedule.starts_with(kind)) << schedule;
+    kernels.push_back(print_kernel(*body, "k" + std::to_string(kernels.size()), schedule, tests::gpu_target()).value());
+    Case& made = cases.emplace_back(Case{body, {}, {}, kernels.back(), schedule});
+    for (const NodeId id : body->inputs()) made.inputs.push_back(random_values((*body)[id].type, {}, random));
+  }
+  const Emulated emulated(kernels);
+  for (const Case& each : cases) {
+    const auto [got, fault] = emulated.run(each, random);
+    const std::vector<HostTensor> wanted = wanted_of(each).value();
+    ASSERT_EQ(fault, 0);
+    for (size_t k = 0; k < wanted.size(); ++k) expect_same(got[k], wanted[k], units, each, largest(wanted[k].lanes));
+  }
+}
+
+TEST(CudaHeadSums, are_computed_by_what_stores_heads) {
+  for (const int64_t depth : {128, 64, 40, 256}) {
+    Graph graph;
+    const Tensor cache = graph.input("a0", {24, depth}, bf16), at = graph.input("a1", {2}, i64);
+    const Tensor k = cast(graph.input("a2", {2, depth}, bf16), f32), weight = graph.input("a3", {depth});
+    const Tensor normed = rms_norm(k, weight);
+    const Tensor turned = normed * 0.5 + roll(normed, depth / 2, -1) * 0.25;
+    index_copy(cache, 0, at, cast(turned, bf16)).output("r0");
+    expect_computed(graph, "gpu-scatter", 4);
+  }
+}
+
+TEST(CudaHeadSums, are_computed_by_attention) {
+  for (const bool shared : {false, true}) {
+    Graph graph;
+    const int64_t heads = 4, depth = 64, keys = 70, kept = shared ? 2 : heads;
+    const Tensor q = rms_norm(cast(graph.input("a0", {1, heads, 1, depth}, bf16), f32), graph.input("a3", {depth}));
+    const Tensor rounded = cast(cast(q, bf16), f32);
+    const auto all = [&](const char* name) {
+      const Tensor x = cast(graph.input(name, {1, kept, keys, depth}, bf16), f32);
+      return shared ? reshape(lumen::expand(unsqueeze(x, 2), {1, kept, heads / kept, keys, depth}),
+                              {1, heads, keys, depth})
+                    : x;
+    };
+    const Tensor k = all("a1"), v = all("a2");
+    weighed(product(rounded, "bhqd", k, "bhkd", "bhqk") * 0.4, v).output("r0");
+    expect_computed(graph, "gpu-decode", 256);
+  }
+}
+
+}  // namespace
+}  // namespace lumen
