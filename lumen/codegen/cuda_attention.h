@@ -14,6 +14,7 @@ namespace lumen {
 enum class CudaAttentionMethod : uint8_t {
   decode,  // few rows at a time: keys and values are read once, where they lie; any dtype
   flash,   // tiles of rows and keys, both products by the tensor cores: bf16 and f16
+  groups,  // the same by products of four warps, on Hopper
 };
 
 // How attention runs: what does not change its meaning. Sizes are in elements.

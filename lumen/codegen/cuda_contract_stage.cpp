@@ -12,12 +12,14 @@ namespace lumen {
 
 namespace {
 
-constexpr int64_t kPiece = 8;  // elements of 16 bytes
+constexpr int64_t kPiece = 8;   // elements of 16 bytes
+constexpr int64_t kWidth = 64;  // elements of a line that groups read: all banks
 
 }  // namespace
 
-CudaStage::CudaStage(const ContractRoles& roles, NodeId factor, Role lane, DType dtype, int64_t lanes, int64_t depth)
-    : roles_(roles), factor_(factor), lane_(lane), dtype_(dtype), lanes_(lanes), depth_(depth) {
+CudaStage::CudaStage(const ContractRoles& roles, NodeId factor, Role lane, DType dtype, int64_t lanes, int64_t depth,
+                     StageReader reader)
+    : roles_(roles), factor_(factor), lane_(lane), dtype_(dtype), lanes_(lanes), depth_(depth), reader_(reader) {
   for (const Way way : {Way::along_summed, Way::along_lanes}) {
     way_ = way;
     ElementWriter probe(*roles.graph, 0);
@@ -29,6 +31,10 @@ CudaStage::CudaStage(const ContractRoles& roles, NodeId factor, Role lane, DType
 }
 
 std::string CudaStage::place(const std::string& line, const std::string& piece) const {
+  if (reader_ == StageReader::groups) {
+    return fmt::format("(({1}) / 8 * {2} + ({0}) * {3} + (({1}) % 8 ^ ({0}) % 8) * 8)", line, piece,
+                       lines_of_tile() * kWidth, kWidth);
+  }
   const int64_t count = pieces();
   const std::string turn =
       count >= 8 ? fmt::format("({}) % 8", line) : fmt::format("({}) / {} % {}", line, 8 / count, count);
@@ -111,6 +117,14 @@ std::string CudaStage::load_right(const std::string& to, const std::string& from
   const std::string lower = "threadIdx.x % 8 + threadIdx.x / 16 % 2 * 8", upper = "threadIdx.x % 16";
   if (way_ == Way::along_lanes) return load(to, from, k, upper, fmt::format("({}) / 8 + {}", lane, high));
   return load(to, from, lane, lower, fmt::format("({}) / 8 + {}", k, odd));
+}
+
+std::string CudaStage::describe(const std::string& from, const std::string& lane, const std::string& k) const {
+  const int64_t further = lines_of_tile() * kWidth;
+  const std::string at = is_turned()
+                             ? fmt::format("({}) / {} * {} + ({}) * {}", lane, kWidth, further, k, kWidth)
+                             : fmt::format("({0}) / {1} * {2} + ({3}) * {1} + ({0}) % {1}", k, kWidth, further, lane);
+  return fmt::format("lumen_describe({} + {}, {})", from, at, 2 * further);
 }
 
 }  // namespace lumen

@@ -1,5 +1,5 @@
-// One factor's tile of 16-bit elements in shared memory, as ldmatrix reads it: in pieces of 16 bytes, whose places in a
-// line are exchanged so that eight lines at once are in different banks.
+// One factor's tile of 16-bit elements in shared memory, as ldmatrix or wgmma reads it: in pieces of 16 bytes, whose
+// places in a line are exchanged so that eight lines at once are in different banks.
 #pragma once
 
 #include <string>
@@ -8,11 +8,17 @@
 
 namespace lumen {
 
+// Who multiplies: warps, which load fragments, or groups of four warps, which describe tiles (cuda_text.h). For these a
+// line is 128 bytes, further ones lie behind all lines, and a tile begins at a multiple of kTileAlign bytes.
+enum class StageReader : uint8_t { warps, groups };
+inline constexpr int64_t kTileAlign = 1024;
+
 class CudaStage {
  public:
-  // A tile of `lanes` rows or columns by `depth` summed coordinates, both multiples of 8, of a factor that is `dtype`
-  // or was before it was widened.
-  CudaStage(const ContractRoles& roles, NodeId factor, Role lane, DType dtype, int64_t lanes, int64_t depth);
+  // A tile of `lanes` rows or columns by `depth` summed coordinates, both multiples of 8 (of 64 for groups), of a
+  // factor that is `dtype` or was before it was widened.
+  CudaStage(const ContractRoles& roles, NodeId factor, Role lane, DType dtype, int64_t lanes, int64_t depth,
+            StageReader reader = StageReader::warps);
 
   int64_t elements() const { return lanes_ * depth_; }
   // Statements that fill the tile at `to` from the summed coordinate `kk` on; `first` is its first lane. Copies are
@@ -25,12 +31,17 @@ class CudaStage {
                         const std::string& k) const;
   std::string load_right(const std::string& to, const std::string& from, const std::string& lane,
                          const std::string& k) const;
+  // For groups: what describes the part of the tile at `from` that begins at `lane`, a multiple of 64, and `k`, a
+  // multiple of 16; and whether its lanes are neighbours in memory, which the instruction is told.
+  std::string describe(const std::string& from, const std::string& lane, const std::string& k) const;
+  bool is_turned() const { return way_ == Way::along_lanes; }
 
  private:
   enum class Way : uint8_t { along_summed, along_lanes, elements };
   // The place of piece `piece` of line `line`, in elements.
   std::string place(const std::string& line, const std::string& piece) const;
-  int64_t pieces() const { return (way_ == Way::along_lanes ? lanes_ : depth_) / 8; }  // of a line
+  int64_t pieces() const { return (is_turned() ? lanes_ : depth_) / 8; }  // of a line
+  int64_t lines_of_tile() const { return is_turned() ? depth_ : lanes_; }
   // Of the matrices from line `line` on, a multiple of 16, that of this thread: `within` lines further.
   std::string load(const std::string& to, const std::string& from, const std::string& line, const std::string& within,
                    const std::string& piece) const;
@@ -44,6 +55,7 @@ class CudaStage {
   Role lane_;
   DType dtype_;
   int64_t lanes_, depth_;
+  StageReader reader_;
   Way way_ = Way::elements;
 };
 
