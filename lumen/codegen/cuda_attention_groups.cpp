@@ -12,11 +12,10 @@ namespace lumen {
 
 namespace {
 
-constexpr int64_t kStages = 2;      // of keys and of values
 constexpr int64_t kGroup = 128;     // threads
 constexpr int64_t kGroupRows = 64;  // of one product
 constexpr int64_t kMostFeatures = 256;
-constexpr int64_t kMostSums = 192;  // registers of scores, weights and sums; a thread has 255 at most
+constexpr int64_t kMostSums = 192;  // registers of scores, weights and sums, of 255 that a thread of two groups has
 constexpr int kHopper = 90;
 
 // Columns of a product: 64, 128 or 256.
@@ -62,47 +61,61 @@ class GroupsPrinter {
         "    uint32_t weights[{W}][4];\n"
         "    LUMEN_UNROLL for (int h = 0; h < 2; ++h) top[0][h] = -lumen_inf_f32(), total[0][h] = 0;\n",
         fmt::arg("I", attention_index_type(body_, form_)), fmt::arg("q", queries_.elements()),
-        fmt::arg("k", kStages * keys_.elements()), fmt::arg("v", kStages * values_.elements()), fmt::arg("R", s_.rows),
-        fmt::arg("place", place), fmt::arg("D", depth_), fmt::arg("queries", queries), fmt::arg("T", s_.keys / 8),
-        fmt::arg("F", columns_ / 8), fmt::arg("W", s_.keys / 16));
+        fmt::arg("k", s_.stages * keys_.elements()), fmt::arg("v", s_.stages * values_.elements()),
+        fmt::arg("R", s_.rows), fmt::arg("place", place), fmt::arg("D", depth_), fmt::arg("queries", queries),
+        fmt::arg("T", s_.keys / 8), fmt::arg("F", columns_ / 8), fmt::arg("W", s_.keys / 16));
     if (!bounds.all.empty()) kernel.text += "    __syncthreads();\n";
     kernel.text += attention_range(form_, bounds, s_) + tiles_.all_range();
     kernel.text += fill_at("key_stages", keys_, "first", "0", keys) + "    lumen_commit_copies();\n";
+    if (s_.stages > 2) {
+      kernel.text += fmt::format("    if (first + {} < last) {{\n{}    }}\n{}    lumen_commit_copies();\n", s_.keys,
+                                 fill_at("key_stages", keys_, fmt::format("first + {}", s_.keys), "1", keys),
+                                 fill_at("value_stages", values_, "first", "0", values));
+    }
     kernel.text += loop_text(weigh, keys, values) + store + "    __syncthreads();\n  }\n  LUMEN_RETURN;\n}\n";
     KernelStep step{name_, attention_blocks(form_, s_)};
     step.threads = static_cast<int>(s_.threads);
-    step.shared = std::max((queries_.elements() + kStages * (keys_.elements() + values_.elements())) * 2 + 8 * s_.rows,
-                           tiles_.store_bytes());
+    step.shared =
+        std::max((queries_.elements() + s_.stages * (keys_.elements() + values_.elements())) * 2 + 8 * s_.rows,
+                 tiles_.store_bytes());
     kernel.steps.push_back(step);
     return kernel;
   }
 
  private:
-  // Scores of some keys are multiplied, then, while these are weighed, the weights before them and their values. Keys
-  // are copied one turn before they are multiplied, and values too; nobody multiplies before all have copied, and what
-  // was multiplied before that is overwritten then.
+  // Scores of some keys are multiplied, then, while these are weighed, the weights before them and their values. What
+  // is copied is multiplied when all have it, one turn later or two; and what is overwritten all have multiplied.
   std::string loop_text(const std::string& weigh, const std::string& keys, const std::string& values) const {
-    const std::string ready =
-        "      lumen_wait_for_copies<0>();\n      lumen_show_products();\n      __syncthreads();\n"
-        "      lumen_pin<" +
-        std::to_string(columns_ / 2) + ">(o[0][0]);\n      lumen_pin<" + std::to_string(s_.keys / 4) +
-        ">(weights[0]);\n      lumen_begin_products();\n";
-    const std::string copies = fmt::format("      if (next < last) {{\n{}      }}\n{}      lumen_commit_copies();\n",
-                                           fill_at("key_stages", keys_, "next", "(turn ^ 1)", keys),
-                                           fill_at("value_stages", values_, "k0", "turn", values));
+    const bool ahead = s_.stages > 2;
+    const auto ready = [&](int behind) {
+      return fmt::format(
+          "      lumen_wait_for_copies<{}>();\n      lumen_show_products();\n      __syncthreads();\n"
+          "      lumen_pin<{}>(o[0][0]);\n      lumen_pin<{}>(weights[0]);\n      lumen_begin_products();\n",
+          behind, columns_ / 2, s_.keys / 4);
+    };
+    const std::string further = fmt::format("k0 + {}", s_.keys * (s_.stages - 1));
+    const std::string copy_values = ahead ? fmt::format("      if (next < last) {{\n{}      }}\n",
+                                                        fill_at("value_stages", values_, "next", "after", values))
+                                          : fill_at("value_stages", values_, "k0", "turn", values);
+    const std::string copies = fmt::format("      if ({} < last) {{\n{}      }}\n{}      lumen_commit_copies();\n",
+                                           further, fill_at("key_stages", keys_, further, "before", keys), copy_values);
+    const std::string turns = fmt::format(
+        "      const Index next = k0 + {};\n      const int before = turn == 0 ? {} : turn - 1;\n{}", s_.keys,
+        s_.stages - 1, ahead ? fmt::format("      const int after = turn == {} ? 0 : turn + 1;\n", s_.stages - 1) : "");
     const std::string scores_are_there = fmt::format("      lumen_pin<{}>(sc[0][0]);\n", s_.keys / 2) + weigh;
     const std::string sums_are_there =
         fmt::format("      lumen_wait_for_products<0>();\n      lumen_pin<{}>(o[0][0]);\n", columns_ / 2);
     return fmt::format(
-        "    if (first < last) {{\n      int turn = 0;\n      {{\n      const Index k0 = first, next = k0 + {T};\n"
+        "    if (first < last) {{\n      int turn = 0;\n      {{\n      const Index k0 = first;\n{turns}"
         "{ready}{scores}{copies}      lumen_wait_for_products<0>();\n{weigh}{pack}      }}\n"
-        "      for (Index k0 = first + {T}; k0 < last; k0 += {T}) {{\n      const Index next = k0 + {T};\n"
-        "      turn ^= 1;\n{ready}{scores}{before}{copies}      lumen_wait_for_products<1>();\n{weigh}"
-        "      {{\n        const int m = 0;\n{rescale}      }}\n{pack}      }}\n{ready}{last}{sums}    }}\n",
-        fmt::arg("T", s_.keys), fmt::arg("ready", ready), fmt::arg("scores", scores_text()), fmt::arg("copies", copies),
-        fmt::arg("weigh", scores_are_there), fmt::arg("pack", pack_text()), fmt::arg("before", sums_text("(turn ^ 1)")),
-        fmt::arg("rescale", tiles_.rescale_after(sums_are_there)), fmt::arg("last", sums_text("turn")),
-        fmt::arg("sums", sums_are_there));
+        "      for (Index k0 = first + {T}; k0 < last; k0 += {T}) {{\n      turn = turn == {S} - 1 ? 0 : turn + 1;\n"
+        "{turns}{ready}{scores}{sum_before}{copies}      lumen_wait_for_products<1>();\n{weigh}"
+        "      {{\n        const int m = 0;\n{rescale}      }}\n{pack}      }}\n{all_ready}{sum}{sums}    }}\n",
+        fmt::arg("turns", turns), fmt::arg("T", s_.keys), fmt::arg("S", s_.stages),
+        fmt::arg("ready", ready(ahead ? 1 : 0)), fmt::arg("scores", scores_text()), fmt::arg("copies", copies),
+        fmt::arg("weigh", scores_are_there), fmt::arg("pack", pack_text()), fmt::arg("sum_before", sums_text("before")),
+        fmt::arg("rescale", tiles_.rescale_after(sums_are_there)), fmt::arg("all_ready", ready(0)),
+        fmt::arg("sum", sums_text("turn")), fmt::arg("sums", sums_are_there));
   }
 
   // Keys or values from `from` on, into the stage `turn`.
@@ -166,10 +179,10 @@ Expected<KernelText> print_cuda_groups(const Graph& body, const AttentionForm& f
   const int64_t depth = *form.first.extent(Role::summed).constant();
   const int64_t features = *form.second.extent(Role::column).constant();
   const bool whole = s.rows % kGroupRows == 0 && s.threads == s.rows / kGroupRows * kGroup && s.parts <= 1 &&
-                     (s.keys == 64 || s.keys == 128) && depth > 0 && features > 0 && depth <= kMostFeatures &&
-                     features <= kMostFeatures;
+                     (s.stages == 2 || s.stages == 3) && (s.keys == 64 || s.keys == 128) && depth > 0 && features > 0 &&
+                     depth <= kMostFeatures && features <= kMostFeatures;
   if (!whole) return error(fmt::format("the schedule \"{}\" is not one of 64 rows of groups", s.str()));
-  if (s.keys / 2 + s.keys / 4 + columns_of(features) / 2 > kMostSums) {
+  if (s.keys / 2 + s.keys / 4 + columns_of(features) / 2 > kMostSums * 2 * kGroup / std::max(s.threads, 2 * kGroup)) {
     return error(fmt::format("the sums of \"{}\" are too many for registers", s.str()));
   }
   return GroupsPrinter(body, form, name, s, *dtype).print();

@@ -19,9 +19,10 @@ constexpr MethodWords<Method, 3> kMethods = {std::pair{Method::decode, std::stri
                                              std::pair{Method::flash, std::string_view("gpu-flash")},
                                              std::pair{Method::groups, std::string_view("gpu-flash-wgmma")}};
 
-constexpr SizeNames<Schedule, 4> kSizes = {
+constexpr SizeNames<Schedule, 5> kSizes = {
     std::pair{std::string_view("rows"), &Schedule::rows}, std::pair{std::string_view("keys"), &Schedule::keys},
-    std::pair{std::string_view("parts"), &Schedule::parts}, std::pair{std::string_view("threads"), &Schedule::threads}};
+    std::pair{std::string_view("parts"), &Schedule::parts}, std::pair{std::string_view("threads"), &Schedule::threads},
+    std::pair{std::string_view("stages"), &Schedule::stages}};
 
 constexpr int64_t kFewRows = 16;
 constexpr int64_t kMostParts = 64;
@@ -68,7 +69,9 @@ Expected<std::vector<CudaAttentionSchedule>> cuda_attention_schedules(const Grap
   if (few) add_decode(form, target, all);
   if (flash_dtype(form)) {
     if (bounds(form.rows()).hi >= kGroupRows) {
-      for (const int64_t keys : {128, 64}) all.push_back({Method::groups, 128, keys, 0, 256});
+      for (const auto& [rows, keys, stages] : {std::array{128, 128, 3}, {192, 64, 3}, {128, 128, 2}, {128, 64, 2}}) {
+        all.push_back({Method::groups, rows, keys, 0, 2 * rows, stages});
+      }
     }
     // 16 rows to a warp; then 32, which read keys and values from shared memory half as often.
     for (const auto& [rows, keys, threads] :

@@ -1,4 +1,5 @@
 // Every kernel that models need on a GPU, assembled for every generation: no GPU is needed for that.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -128,7 +129,8 @@ TEST(CudaKernels, products_of_groups_run_on) {
   if (!nvrtc.ok()) GTEST_SKIP() << nvrtc.diag().str();
   for (const bool causal : {false, true}) {
     for (const auto& [width, keys] : {std::pair{64, 128}, {96, 128}, {128, 128}, {128, 64}, {256, 64}}) {
-      const std::string schedule = "gpu-flash-wgmma rows=128 keys=" + std::to_string(keys) + " threads=256";
+      const std::string schedule =
+          fmt::format("gpu-flash-wgmma rows=128 keys={} threads=256 stages={}", keys, keys == 128 ? 3 : 2);
       const DType dtype = width == 64 ? f16 : bf16;
       const auto kernel = print_kernel(*attention(width, dtype, causal), "k", schedule, tests::gpu_target());
       ASSERT_TRUE(kernel.ok()) << kernel.diag().str();
