@@ -44,8 +44,10 @@ class GroupsPrinter {
     const KeyBounds& bounds = tiles_.bounds();
     const std::string place = LUMEN_TRY(attention_place(form_, bounds, s_, kernel.faults));
     const std::string queries = LUMEN_TRY(queries_.fill("rows", "m0", s_.threads, kernel.faults, true));
-    const std::string keys = LUMEN_TRY(keys_.fill("to", "from", s_.threads, kernel.faults));
-    const std::string values = LUMEN_TRY(values_.fill("to", "0", s_.threads, kernel.faults));
+    const std::string keys = either(LUMEN_TRY(keys_.fill("to", "from", s_.threads, kernel.faults)),
+                                    keys_.fill_inside("to", "from", s_.threads, Role::column, kernel.faults));
+    const std::string values = either(LUMEN_TRY(values_.fill("to", "0", s_.threads, kernel.faults)),
+                                      values_.fill_inside("to", "0", s_.threads, Role::summed, kernel.faults));
     const std::string weigh = LUMEN_TRY(tiles_.weigh("", kernel.faults));
     const std::string store = LUMEN_TRY(tiles_.store(kernel.faults));
     kernel.text = kernel_head(body_, name_, static_cast<int>(s_.threads)) + "  LUMEN_SHARED_TILES(shared);\n";
@@ -116,6 +118,12 @@ class GroupsPrinter {
         fmt::arg("weigh", scores_are_there), fmt::arg("pack", pack_text()), fmt::arg("sum_before", sums_text("before")),
         fmt::arg("rescale", tiles_.rescale_after(sums_are_there)), fmt::arg("all_ready", ready(0)),
         fmt::arg("sum", sums_text("turn")), fmt::arg("sums", sums_are_there));
+  }
+
+  // What fills a stage, or what does so where all of its keys are there. Three groups have no registers for both.
+  std::string either(const std::string& fill, const std::optional<std::string>& inside) const {
+    if (!inside || s_.threads > 2 * kGroup) return fill;
+    return fmt::format("      if (from + {} <= last) {{\n{}      }} else {{\n{}      }}\n", s_.keys, *inside, fill);
   }
 
   // Keys or values from `from` on, into the stage `turn`.

@@ -2,6 +2,7 @@
 // places in a line are exchanged so that eight lines at once are in different banks.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "lumen/codegen/cuda_contract_frame.h"
@@ -25,6 +26,9 @@ class CudaStage {
   // under way after them, where the factor lies right. Lanes behind the last are 0; or anything, if it does not matter.
   Expected<std::string> fill(const std::string& to, const std::string& first, int64_t threads,
                              std::vector<std::string>& faults, bool is_behind_anything = false) const;
+  // The same where no lane is behind the last, or no summed coordinate: nothing where this makes no difference.
+  std::optional<std::string> fill_inside(const std::string& to, const std::string& first, int64_t threads, Role along,
+                                         std::vector<std::string>& faults) const;
   // Fragments of 16 lanes from `lane` on by 16 summed coordinates from `k` on, both multiples of 16, of the tile at
   // `from`, into four words: as the left operand has them, or as two right operands have them.
   std::string load_left(const std::string& to, const std::string& from, const std::string& lane,
@@ -38,15 +42,16 @@ class CudaStage {
 
  private:
   enum class Way : uint8_t { along_summed, along_lanes, elements };
-  // The place of piece `piece` of line `line`, in elements.
-  std::string place(const std::string& line, const std::string& piece) const;
+  // The place of piece `piece` of line `line`, in elements; `like` is a line that is as many behind a multiple of 8.
+  std::string place(const std::string& line, const std::string& piece) const { return place(line, piece, line); }
+  std::string place(const std::string& line, const std::string& piece, const std::string& like) const;
   int64_t pieces() const { return (is_turned() ? lanes_ : depth_) / 8; }  // of a line
   int64_t lines_of_tile() const { return is_turned() ? depth_ : lanes_; }
   // Of the matrices from line `line` on, a multiple of 16, that of this thread: `within` lines further.
   std::string load(const std::string& to, const std::string& from, const std::string& line, const std::string& within,
                    const std::string& piece) const;
-  Expected<std::string> copy(const std::string& to, const std::string& first, int64_t threads,
-                             std::vector<std::string>& faults) const;
+  std::string copy(const std::string& to, const std::string& first, int64_t threads, std::vector<std::string>& faults,
+                   std::optional<Role> inside = std::nullopt) const;
   // The roles whose coordinates an index may choose the input's part by: pieces are not taken apart.
   std::vector<Role> lines() const { return {Role::batch, way_ == Way::along_summed ? lane_ : Role::summed}; }
 

@@ -12,15 +12,17 @@ const char* const kWords = R"C(
 // Products of four warps, a group, that run on while its threads do (Hopper's wgmma): c += a * b, where a is 64 x 16 and
 // b 16 x n. Each warp has 16 rows of c and of a fragment of a, as lumen_multiply has them for every 8 columns.
 #if defined(LUMEN_EMULATED) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
-// A matrix in shared memory, of lines of 128 bytes at a multiple of 1024, whose pieces of 16 bytes are exchanged by the
-// lowest three bits of the line: eight lines after another, and `further` bytes from a line to its next 128 bytes.
-LUMEN_FN uint64_t lumen_describe(const void* at, uint32_t further) {
+// A matrix in shared memory, `at` bytes behind the beginning of a tile at a multiple of 1024: lines of 128 bytes, whose
+// pieces of 16 bytes are exchanged by the lowest three bits of the line, and `further` bytes from a line to its next
+// 128 bytes.
+LUMEN_FN uint64_t lumen_describe(const void* tile, uint32_t at, uint32_t further) {
 #ifdef LUMEN_EMULATED
-  const uint64_t address = lumen_emulator::shared_address(at);
+  const uint32_t address = lumen_emulator::shared_address(tile);
 #else
-  const uint64_t address = (uint32_t)__cvta_generic_to_shared(at);
+  const uint32_t address = (uint32_t)__cvta_generic_to_shared(tile);
 #endif
-  return (address & 0x3ffff) >> 4 | (uint64_t)(further >> 4) << 16 | (uint64_t)(1024 >> 4) << 32 | (uint64_t)1 << 62;
+  const uint32_t low = ((address & 0x3ffff) >> 4 | further >> 4 << 16) + (at >> 4);
+  return (uint64_t)(1024 >> 4 | 1 << 30) << 32 | low;
 }
 // What the thread has written to shared memory, or copied there, is seen by products, after a barrier.
 LUMEN_FN void lumen_show_products(void) {

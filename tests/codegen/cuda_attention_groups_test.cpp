@@ -124,7 +124,7 @@ const char* const kProduct = R"C(
   __syncthreads();
   float c[32] = {};
   BEGIN
-  lumen_group_multiply_bf16<64, 0, 1>(c, lumen_describe(left + 0, 16), lumen_describe(right, 16), 1);
+  lumen_group_multiply_bf16<64, 0, 1>(c, lumen_describe(left, 0, 16), lumen_describe(right, 0, 16), 1);
   lumen_commit_products();
   MEANWHILE
   lumen_wait_for_products<0>();
@@ -164,7 +164,7 @@ TEST(CudaAttentionGroups, products_are_emulated_as_defined) {
   EXPECT_NE(multiplied({{"k / 8 ^ line % 8", "k / 8"}}), right);
   EXPECT_NE(multiplied({{"line / 8 ^ k % 8", "line / 8"}}), right);
   EXPECT_NE(multiplied({{"<64, 0, 1>", "<64, 0, 0>"}}), right);
-  EXPECT_NE(multiplied({{"left + 0", "left + 16"}}), right);
+  EXPECT_NE(multiplied({{"(left, 0", "(left, 32"}}), right);
   EXPECT_NE(multiplied({{"lumen_wait_for_products<0>", "lumen_wait_for_products<1>"}}), right);
 }
 
@@ -175,9 +175,7 @@ TEST(CudaAttentionGroups, mistakes_are_reported) {
                                        "lumen_wait_for_copies<0>();"}}),
                           "does not show");
   EXPECT_NONFATAL_FAILURE(multiplied({{"MEANWHILE", "if (threadIdx.x == 0) right[0] = 1;"}}), "written while");
-  EXPECT_NONFATAL_FAILURE(
-      multiplied({{"lumen_describe(right, 16)", "lumen_describe(right + threadIdx.x % 32 * 8, 16)"}}),
-      "different tiles");
+  EXPECT_NONFATAL_FAILURE(multiplied({{"(right, 0", "(right, threadIdx.x % 32 * 32"}}), "different tiles");
 }
 
 }  // namespace

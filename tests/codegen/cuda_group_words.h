@@ -26,8 +26,8 @@ struct Products {
 };
 inline Products products[kMostThreads];
 
-inline uint64_t shared_address(const void* p) {
-  return static_cast<uint64_t>(reinterpret_cast<const char*>(p) - dynamic_shared);
+inline uint32_t shared_address(const void* p) {
+  return static_cast<uint32_t>(reinterpret_cast<const char*>(p) - dynamic_shared);
 }
 
 // Element (lane, k) of a tile. Lines are 128 bytes, eight of them 1024; along k, or along the lanes if it is turned.
