@@ -2,15 +2,10 @@
 // their sums in registers; weights are rounded as values are, their sums are not.
 #pragma once
 
-#include <optional>
-
 #include "lumen/codegen/attention_form.h"
 #include "lumen/codegen/cuda_attention.h"
 
 namespace lumen {
-
-// bf16 or f16 when queries, keys and values are, or were before they were widened.
-std::optional<DType> flash_dtype(const AttentionForm& form);
 
 Expected<KernelText> print_cuda_flash(const Graph& body, const AttentionForm& form, const std::string& name,
                                       const CudaAttentionSchedule& schedule);

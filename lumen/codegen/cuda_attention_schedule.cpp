@@ -4,7 +4,7 @@
 #include "lumen/codegen/attention_form.h"
 #include "lumen/codegen/attention_sharers.h"
 #include "lumen/codegen/cuda_attention.h"
-#include "lumen/codegen/cuda_attention_flash.h"
+#include "lumen/codegen/cuda_attention_tiles.h"
 #include "lumen/codegen/schedule_text.h"
 #include "lumen/ir/expr_bounds.h"
 
@@ -15,15 +15,18 @@ namespace {
 using Schedule = CudaAttentionSchedule;
 using Method = CudaAttentionMethod;
 
-constexpr MethodWords<Method, 2> kMethods = {std::pair{Method::decode, std::string_view("gpu-decode")},
-                                             std::pair{Method::flash, std::string_view("gpu-flash")}};
+constexpr MethodWords<Method, 3> kMethods = {std::pair{Method::decode, std::string_view("gpu-decode")},
+                                             std::pair{Method::flash, std::string_view("gpu-flash")},
+                                             std::pair{Method::groups, std::string_view("gpu-flash-wgmma")}};
 
-constexpr SizeNames<Schedule, 4> kSizes = {
+constexpr SizeNames<Schedule, 5> kSizes = {
     std::pair{std::string_view("rows"), &Schedule::rows}, std::pair{std::string_view("keys"), &Schedule::keys},
-    std::pair{std::string_view("parts"), &Schedule::parts}, std::pair{std::string_view("threads"), &Schedule::threads}};
+    std::pair{std::string_view("parts"), &Schedule::parts}, std::pair{std::string_view("threads"), &Schedule::threads},
+    std::pair{std::string_view("stages"), &Schedule::stages}};
 
 constexpr int64_t kFewRows = 16;
 constexpr int64_t kMostParts = 64;
+constexpr int64_t kGroupRows = 64;   // fewer leave half of a block idle
 constexpr int64_t kShortPart = 128;  // keys that are not worth a block each
 
 // Few rows leave most of the machine idle unless the keys are cut into parts.
@@ -65,6 +68,11 @@ Expected<std::vector<CudaAttentionSchedule>> cuda_attention_schedules(const Grap
   const bool few = bounds(form.rows() * form.sharers).hi <= kFewRows;
   if (few) add_decode(form, target, all);
   if (flash_dtype(form)) {
+    if (bounds(form.rows()).hi >= kGroupRows) {
+      for (const auto& [rows, keys, stages] : {std::array{128, 128, 3}, {192, 64, 3}, {128, 128, 2}, {128, 64, 2}}) {
+        all.push_back({Method::groups, rows, keys, 0, 2 * rows, stages});
+      }
+    }
     // 16 rows to a warp; then 32, which read keys and values from shared memory half as often.
     for (const auto& [rows, keys, threads] :
          {std::array{128, 64, 256}, {64, 64, 128}, {128, 128, 256}, {128, 64, 128}, {64, 32, 128}}) {

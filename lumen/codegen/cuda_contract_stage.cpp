@@ -12,12 +12,14 @@ namespace lumen {
 
 namespace {
 
-constexpr int64_t kPiece = 8;  // elements of 16 bytes
+constexpr int64_t kPiece = 8;   // elements of 16 bytes
+constexpr int64_t kWidth = 64;  // elements of a line that groups read: all banks
 
 }  // namespace
 
-CudaStage::CudaStage(const ContractRoles& roles, NodeId factor, Role lane, DType dtype, int64_t lanes, int64_t depth)
-    : roles_(roles), factor_(factor), lane_(lane), dtype_(dtype), lanes_(lanes), depth_(depth) {
+CudaStage::CudaStage(const ContractRoles& roles, NodeId factor, Role lane, DType dtype, int64_t lanes, int64_t depth,
+                     StageReader reader)
+    : roles_(roles), factor_(factor), lane_(lane), dtype_(dtype), lanes_(lanes), depth_(depth), reader_(reader) {
   for (const Way way : {Way::along_summed, Way::along_lanes}) {
     way_ = way;
     ElementWriter probe(*roles.graph, 0);
@@ -28,17 +30,21 @@ CudaStage::CudaStage(const ContractRoles& roles, NodeId factor, Role lane, DType
   way_ = Way::elements;
 }
 
-std::string CudaStage::place(const std::string& line, const std::string& piece) const {
+std::string CudaStage::place(const std::string& line, const std::string& piece, const std::string& like) const {
+  if (reader_ == StageReader::groups) {
+    return fmt::format("(({1}) / 8 * {2} + ({0}) * {3} + (({1}) % 8 ^ ({4}) % 8) * 8)", line, piece,
+                       lines_of_tile() * kWidth, kWidth, like);
+  }
   const int64_t count = pieces();
   const std::string turn =
-      count >= 8 ? fmt::format("({}) % 8", line) : fmt::format("({}) / {} % {}", line, 8 / count, count);
+      count >= 8 ? fmt::format("({}) % 8", like) : fmt::format("({}) / {} % {}", like, 8 / count, count);
   return fmt::format("(({}) * {} + (({}) ^ ({})) * 8)", line, count * kPiece, piece, turn);
 }
 
 // What is not there is read as nothing, from where the first element is: no branches, so that what is the same for all
 // tiles is found once. All addresses are known before the first copy, as an index that chooses takes its time.
-Expected<std::string> CudaStage::copy(const std::string& to, const std::string& first, int64_t threads,
-                                      std::vector<std::string>& faults) const {
+std::string CudaStage::copy(const std::string& to, const std::string& first, int64_t threads,
+                            std::vector<std::string>& faults, std::optional<Role> inside) const {
   ElementWriter gathers(*roles_.graph, 8, faults);
   const StoredFactor stored = *stored_factor(roles_, *roles_.graph, factor_, &gathers, lines());
   faults = gathers.faults();
@@ -51,21 +57,26 @@ Expected<std::string> CudaStage::copy(const std::string& to, const std::string& 
                         threads / pieces())
           : fmt::format("const uint32_t e = threadIdx.x + u * {1}, line = e / {0}, piece = e % {0};", pieces(),
                         threads);
+  // For groups all lines of a thread are exchanged in one way, and the places of its pieces are constants apart.
+  const bool alike = reader_ == StageReader::groups && threads % (8 * pieces()) == 0;
+  const std::string like = alike ? fmt::format("threadIdx.x / {}", pieces()) : "line";
   const std::string rest = size % threads == 0 ? "" : fmt::format("        if (line >= {}) break;\n", size / pieces());
   return fmt::format(
       "      {{\n      const uint16_t* sources[{turns}];\n      int bytes[{turns}];\n"
       "      LUMEN_UNROLL for (uint32_t u = 0; u < {turns}; ++u) {{\n        {e}\n{rest}"
       "        const Index lane_at = {first} + (Index)({lane}), summed_at = kk + (Index)({k});\n"
-      "        const bool is_lane = lane_at < {extent}, is_summed = summed_at < k1;\n"
+      "        const bool is_lane = {is_lane}, is_summed = {is_summed};\n"
       "        const Index {i} = is_lane ? lane_at : 0, i3 = is_summed ? summed_at : 0;\n{gathers}"
       "        sources[u] = a{input} + {index}, bytes[u] = is_lane && is_summed ? 16 : 0;\n      }}\n"
       "      LUMEN_UNROLL for (uint32_t u = 0; u < {turns}; ++u) {{\n        {e}\n{rest}"
       "        lumen_copy_async({to} + {place}, sources[u], bytes[u]);\n      }}\n      }}\n",
       fmt::arg("turns", turns), fmt::arg("e", e), fmt::arg("rest", rest), fmt::arg("first", first),
       fmt::arg("lane", summed ? "line" : "piece * 8"), fmt::arg("k", summed ? "piece * 8" : "line"),
-      fmt::arg("extent", plain_number(roles_.extent(lane_))), fmt::arg("i", lane_ == Role::row ? "i1" : "i2"),
-      fmt::arg("gathers", gathers.text()), fmt::arg("to", to), fmt::arg("place", place("line", "piece")),
-      fmt::arg("input", stored.input), fmt::arg("index", plain_number(stored.index)));
+      fmt::arg("is_lane", inside == lane_ ? "true" : "lane_at < " + plain_number(roles_.extent(lane_))),
+      fmt::arg("is_summed", inside == Role::summed ? "true" : "summed_at < k1"),
+      fmt::arg("i", lane_ == Role::row ? "i1" : "i2"), fmt::arg("gathers", gathers.text()), fmt::arg("to", to),
+      fmt::arg("place", place("line", "piece", like)), fmt::arg("input", stored.input),
+      fmt::arg("index", plain_number(stored.index)));
 }
 
 Expected<std::string> CudaStage::fill(const std::string& to, const std::string& first, int64_t threads,
@@ -86,6 +97,12 @@ Expected<std::string> CudaStage::fill(const std::string& to, const std::string& 
   fill.along_summed = held.along_summed;
   fill.repeats = is_behind_anything;
   return print_fill(roles_, fill, faults);
+}
+
+std::optional<std::string> CudaStage::fill_inside(const std::string& to, const std::string& first, int64_t threads,
+                                                  Role along, std::vector<std::string>& faults) const {
+  if (way_ == Way::elements) return std::nullopt;
+  return copy(to, first, threads, faults, along);
 }
 
 // Which of a line's pieces are exchanged depends on `within` alone: what is multiplied next is a constant further.
@@ -111,6 +128,14 @@ std::string CudaStage::load_right(const std::string& to, const std::string& from
   const std::string lower = "threadIdx.x % 8 + threadIdx.x / 16 % 2 * 8", upper = "threadIdx.x % 16";
   if (way_ == Way::along_lanes) return load(to, from, k, upper, fmt::format("({}) / 8 + {}", lane, high));
   return load(to, from, lane, lower, fmt::format("({}) / 8 + {}", k, odd));
+}
+
+std::string CudaStage::describe(const std::string& from, const std::string& lane, const std::string& k) const {
+  const int64_t further = lines_of_tile() * kWidth * 2, line = kWidth * 2;
+  const std::string at =
+      is_turned() ? fmt::format("({}) / {} * {} + ({}) * {}", lane, kWidth, further, k, line)
+                  : fmt::format("({0}) / {1} * {2} + ({3}) * {4} + ({0}) % {1} * 2", k, kWidth, further, lane, line);
+  return fmt::format("lumen_describe({}, {}, {})", from, at, further);
 }
 
 }  // namespace lumen

@@ -8,6 +8,7 @@ const char* const kMemory = R"C(
 #define LUMEN_UNROLL
 #define LUMEN_UNROLL_BY(n)
 #define LUMEN_DYNAMIC_SHARED(name) unsigned char* const name = (unsigned char*)lumen_emulator::dynamic_shared
+#define LUMEN_SHARED_TILES(name) LUMEN_DYNAMIC_SHARED(name)
 #else
 #define LUMEN_UNROLL _Pragma("unroll")
 #define LUMEN_PRAGMA(text) _Pragma(#text)
@@ -15,6 +16,10 @@ const char* const kMemory = R"C(
 #define LUMEN_DYNAMIC_SHARED(name)                                        \
   extern __shared__ __align__(128) unsigned char lumen_dynamic_shared[]; \
   unsigned char* const name = lumen_dynamic_shared
+// The same at a multiple of 1024, as products of groups need it.
+#define LUMEN_SHARED_TILES(name)                                        \
+  extern __shared__ __align__(1024) unsigned char lumen_shared_tiles[]; \
+  unsigned char* const name = lumen_shared_tiles
 #endif
 
 // Brings a line of 128 bytes nearer. Nothing is read: it may be written by others meanwhile.

@@ -445,7 +445,8 @@ std::string rounding() {
 std::string kernel_prelude(Syntax syntax) {
   std::string text = scalar_prelude(syntax) + (syntax == Syntax::c ? kC : kCuda) + kShared + rounding() + folds(syntax);
   if (syntax == Syntax::c) text += kStream;
-  if (syntax == Syntax::cuda) text += std::string(cuda_text::kMemory) + cuda_text::kMatrix + cuda_text::kSort;
+  if (syntax == Syntax::cuda)
+    text += std::string(cuda_text::kMemory) + cuda_text::kMatrix + cuda_text::group_words() + cuda_text::kSort;
   return text;
 }
 

@@ -81,7 +81,7 @@ inline void* scheduler;
 inline int running;
 inline int64_t progress;
 inline char message[300];
-alignas(128) inline char dynamic_shared[kMostShared];
+alignas(1024) inline char dynamic_shared[kMostShared];
 inline void (*call)(const void* kernel, const void* args);
 inline const void *call_kernel, *call_args;
 inline uint64_t chance = 88172645463325252ull;
@@ -128,6 +128,12 @@ inline void check_aligned(const void* p, size_t bytes, int site) {
   if (reinterpret_cast<uintptr_t>(p) % bytes != 0) fail("an address that is not aligned", site);
 }
 
+}  // namespace lumen_emulator
+
+#include "cuda_group_words.h"
+
+namespace lumen_emulator {
+
 // Copies that go on while their thread does: nothing is there before it has been waited for, and nothing that was.
 constexpr int kMostCopies = 256;  // of a thread, that are under way
 struct Copies {
@@ -155,6 +161,7 @@ inline void finish_copies(int behind) {
     if (copy.commit >= mine.commits - behind) return;
     memset(copy.to, 0, 16);
     memcpy(copy.to, copy.from, static_cast<size_t>(copy.bytes));
+    products[running].unshown = true;
   }
 }
 
@@ -182,6 +189,8 @@ inline void begin_block(int threads, int64_t shared) {
     fibers[t] = {top, State::ready, 0, 0};
     copies[t].first = copies[t].last = 0;
     copies[t].commits = 0;
+    products[t].sum_count = products[t].watched_count = products[t].commits = 0;
+    products[t].begun = products[t].unshown = false;
   }
 }
 
