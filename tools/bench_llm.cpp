@@ -104,7 +104,7 @@ Expected<int> bench_language_model(const LlmBenchArguments& arguments) try {
              loaded->search_seconds, loaded->report.distinct, loaded->report.parts, loaded->report.measured);
   models::Decoder decoder(std::move(*loaded->session), loaded->model);
   bench::Limits limits;
-  if (arguments.profile) limits = LUMEN_TRY(limits_for(loaded->backend));
+  if (arguments.profile) limits = LUMEN_TRY(limits_for(loaded->backend, loaded->device));
   LlmBench bench(decoder, loaded->model.vocabulary, arguments, std::move(limits));
   nlohmann::json json = {{"model", arguments.model.path},
                          {"batch", arguments.model.batch},

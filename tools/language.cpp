@@ -59,6 +59,7 @@ Expected<std::unique_ptr<LanguageModel>> load_model(const ModelArguments& argume
   compiling.record = record;
   compiling.most_memory = arguments.max_memory << 20;
   loaded->backend = compiling.backend;
+  loaded->device = compiling.device;
   if (loaded->model.kind == models::ModelKind::causal && loaded->model.options.max_step > 1) {
     const int64_t most = loaded->model.options.max_step;
     // A GPU is full with a few hundred tokens: what is best for fewer is something else.

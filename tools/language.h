@@ -40,6 +40,7 @@ struct LanguageModel {
   std::optional<Session> session;
   CompileReport report;
   BackendKind backend = BackendKind::cpu;
+  int device = 0;             // which GPU
   std::string hardware = {};  // its fingerprint; empty on the reference
   double load_seconds = 0, search_seconds = 0;
 };

@@ -34,7 +34,7 @@ class ProfileReport {
   static Expected<ProfileReport> start(const CompileOptions& options) {
     ProfileReport report;
     report.hardware_ = LUMEN_TRY(hardware_of(options));
-    report.limits_ = LUMEN_TRY(limits_for(options.backend));
+    report.limits_ = LUMEN_TRY(limits_for(options.backend, options.device));
     if (!report.limits_.copies.empty()) fmt::print("{}\n", bench::limits_text(report.limits_));
     return report;
   }

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "bench/suite/run_suite.h"
 #include "lumen/backend/cpu/cpu_device.h"
 #include "lumen/base/clock.h"
+#include "lumen/base/log.h"
 #include "lumen/base/progress.h"
 #include "tools/language.h"
 
@@ -28,8 +30,17 @@ bench::Profile profile_of(Session& session, int64_t rounds, Run run) {
 
 }  // namespace
 
-Expected<bench::Limits> limits_for(BackendKind backend) {
-  if (backend == BackendKind::cuda) return bench::Limits();
+Expected<bench::Limits> limits_for(BackendKind backend, int device) {
+  if (backend == BackendKind::cuda) {
+    CompileOptions options;
+    options.backend = backend;
+    options.device = device;
+    Expected<bench::GpuLimits> gpu = bench::measure_gpu(options);
+    if (gpu.ok()) return std::move(gpu->limits);
+    // Beside a model there may be no room for what is copied: shares are left out.
+    LUMEN_LOG(1, "no limits of the GPU: " + gpu.diag().str());
+    return bench::Limits();
+  }
   const cpu::Compiler compiler = LUMEN_TRY(cpu::Compiler::find());
   return bench::measure_limits(compiler, *cpu::shared_pool());
 }

@@ -11,8 +11,8 @@
 
 namespace lumen::tools {
 
-// What this machine can do at most; nothing for a GPU, whose limits are not measured.
-Expected<bench::Limits> limits_for(BackendKind backend);
+// What this machine, or one of its GPUs, can do at most.
+Expected<bench::Limits> limits_for(BackendKind backend, int device = 0);
 
 using NamedProfile = std::pair<std::string, bench::Profile>;
 

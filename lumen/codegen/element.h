@@ -184,7 +184,7 @@ class ElementWriter {
   std::map<std::pair<std::string, const ExprNode*>, std::string> held_;  // arrays, first elements of groups
   std::vector<Block> blocks_;                                            // the first is what is around everything
   std::optional<std::vector<Expr>> apart_;                               // where sums are by warps
-  size_t depth_of_sums_ = 0;                // blocks that were open then
+  size_t depth_of_sums_ = 0;                                             // blocks that were open then
   std::vector<WarpSum> warp_sums_;
   std::string problem_;
   std::vector<std::string> faults_;

@@ -63,8 +63,8 @@ int64_t FoldPrinter::held_by_group() const {
 // A row of known length that fits into the registers of a block is read once.
 void FoldPrinter::plan_turns() {
   const bool is_row = !columns() && !layout_.is_split() && layout_.loops.size() == 1;
-  const std::optional<int64_t> length = layout_.loops[0].extent.constant();
-  if (!is_row || !length || width_ == 1 || grain_of(body_) > 1) return;
+  const std::optional<int64_t> length = is_row ? layout_.loops[0].extent.constant() : std::nullopt;
+  if (length.value_or(0) == 0 || width_ == 1 || grain_of(body_) > 1) return;
   const int64_t groups = *length / width_, held = held_by_group();
   const auto fit = [&](int64_t turns, int64_t most) {
     return turns <= kMostTurns && turns * width_ <= kMostElements && turns * held <= most;
@@ -135,6 +135,8 @@ bool FoldPrinter::keep_on_stack(Buffer& buffer, int64_t& left) {
       fmt::format("LUMEN_ROW_BUFFER({}, {}, {});", compute_type(dtype), buffer.array, std::max<int64_t>(most, 1)));
   return true;
 }
+
+std::string FoldPrinter::turns_text() const { return fmt::format("{}, {}, {}", width_, turns_, threads_); }
 
 ElementWriter::Stored FoldPrinter::stored(const Buffer& buffer) const {
   const DType dtype = body_[buffer.node].type.dtype;

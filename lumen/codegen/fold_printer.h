@@ -1,8 +1,6 @@
 // FoldPrinter: the text of a fold kernel for one layout.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <map>
 #include <optional>
 #include <set>
@@ -85,7 +83,7 @@ class FoldPrinter {
   static std::string name_of(const FoldLoop& loop);
   std::string for_lanes() const;  // the head of a loop over the accumulators
   std::string lanes_text() const;
-  std::string turns_text() const { return fmt::format("{}, {}, {}", width_, turns_, threads_); }
+  std::string turns_text() const;
   std::string times_ways() const;
   std::string extent(const FoldLoop& loop) const { return print_c(loop.extent).text; }
   bool flushes(const FoldReduction& reduction) const;

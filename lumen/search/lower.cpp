@@ -114,33 +114,43 @@ Expected<double> seconds_of(const Reads& reads, std::span<const Group> groups, T
   return seconds;
 }
 
-// Groups in which norms of rows are left to their readers, where kernels can have them and, if that is asked, are
-// faster with them. Many norms are tried together: one is like another.
+// Leaves norms of rows to their readers, besides those that are left already, where kernels can have them and, if that
+// is asked, are faster with them. Whether it did.
+Expected<bool> leave_norm(const Graph& graph, const std::vector<NodeId>& norm, FusionPolicy policy, Tuner& tuner,
+                          const FusionGuide& guide, Lowered& lowered) {
+  Lowered other;
+  other.left = lowered.left;
+  other.left.insert(other.left.end(), norm.begin(), norm.end());
+  const Reads before(graph, lowered.left), reads(graph, other.left);
+  LUMEN_TRY(find_groups(reads, policy, tuner, guide, other));
+  if (!serve_row_norms(reads, other.groups, computed_by_one_kernel(reads, tuner.target()))) return false;
+  if (policy == FusionPolicy::profile &&
+      LUMEN_TRY(seconds_of(reads, other.groups, tuner)) >= LUMEN_TRY(seconds_of(before, lowered.groups, tuner))) {
+    return false;
+  }
+  lowered = std::move(other);
+  return true;
+}
+
+// All that kernels can have are tried together, as each try is measured; then one by one, if they are few.
 Expected<void> leave_norms(const Graph& graph, FusionPolicy policy, Tuner& tuner, const FusionGuide& guide,
                            Lowered& lowered) {
   constexpr size_t kMostTried = 8;
   if (!tuner.target().cuda) return {};  // only kernels of a GPU sum rows
-  std::vector<std::vector<NodeId>> norms = row_norms(Reads(graph));
-  if (norms.size() > kMostTried) {
-    for (size_t k = 1; k < norms.size(); ++k) norms[0].insert(norms[0].end(), norms[k].begin(), norms[k].end());
-    norms.resize(1);
-  }
-  for (const std::vector<NodeId>& norm : norms) {
-    std::vector<NodeId> left = lowered.left;
+  std::vector<std::vector<NodeId>> norms;
+  std::vector<NodeId> all;
+  for (std::vector<NodeId>& norm : row_norms(Reads(graph))) {
+    std::vector<NodeId> left = all;
     left.insert(left.end(), norm.begin(), norm.end());
-    const Reads before(graph, lowered.left), reads(graph, left);
+    const Reads reads(graph, left);
     const Accepts computed = computed_by_one_kernel(reads, tuner.target());
     if (!serve_row_norms(reads, group(reads, computed), computed)) continue;
-    Lowered other;
-    LUMEN_TRY(find_groups(reads, policy, tuner, guide, other));
-    if (!serve_row_norms(reads, other.groups, computed)) continue;
-    if (policy == FusionPolicy::profile &&
-        LUMEN_TRY(seconds_of(reads, other.groups, tuner)) >= LUMEN_TRY(seconds_of(before, lowered.groups, tuner))) {
-      continue;
-    }
-    other.left = std::move(left);
-    lowered = std::move(other);
+    all = std::move(left);
+    norms.push_back(std::move(norm));
   }
+  if (norms.empty() || LUMEN_TRY(leave_norm(graph, all, policy, tuner, guide, lowered))) return {};
+  if (norms.size() == 1 || norms.size() > kMostTried) return {};
+  for (const std::vector<NodeId>& norm : norms) LUMEN_TRY(leave_norm(graph, norm, policy, tuner, guide, lowered));
   return {};
 }
 

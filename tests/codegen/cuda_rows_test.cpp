@@ -51,6 +51,12 @@ void add_sum_norm(KernelCases& cases, DType dtype, int64_t rows, int64_t length)
   cases.add(graph, {}, units(dtype), fmt::format("sum and norm of {} {}", length, name(dtype)), 1);
 }
 
+TEST(CudaRows, holds_nothing_of_empty_rows) {
+  Graph graph;
+  sum(graph.input("x", {4, 0}), {1}).output("y");
+  EXPECT_EQ(held(print_fold(graph, "k").value()), 0u);
+}
+
 // Shorter than a warp's groups, shorter than the threads, turns that are whole, and a last turn that is not.
 TEST(CudaRows, holds_rows_of_any_length) {
   for (const DType dtype : {f32, bf16, f16}) {

@@ -61,6 +61,7 @@ class CudaExecutable : public Executable {
   Expected<void> prepare(std::span<const int64_t> dims) override {
     LUMEN_TRY(device_->enter());
     dims_.assign(dims.begin(), dims.end());
+    works_.clear();
     const DimValues named = named_dims();
     bytes_.clear();
     for (const TensorType& type : program_.values) bytes_.push_back(LUMEN_TRY(type.bytes(named)));
@@ -359,10 +360,11 @@ class CudaExecutable : public Executable {
   }
 
   Expected<void> note_times(const CudaGraph& graph, double start) {
-    const DimValues named = named_dims();
-    std::vector<Work> works;
-    for (const ProgramKernel& kernel : program_.kernels) works.push_back(work_of(*kernel.body, named));
-    for (size_t k = 0; k < times_.size(); ++k) times_[k].work = works[program_.calls[k].kernel];
+    if (works_.empty()) {
+      const DimValues named = named_dims();
+      for (const ProgramKernel& kernel : program_.kernels) works_.push_back(work_of(*kernel.body, named));
+    }
+    for (size_t k = 0; k < times_.size(); ++k) times_[k].work = works_[program_.calls[k].kernel];
     std::vector<uint64_t> ends(times_.size());
     LUMEN_TRY(memory()->read(ends.data(), ends_.data(), ends_.bytes()));
     std::vector<Launched> launched = launches_.launched();
@@ -394,6 +396,7 @@ class CudaExecutable : public Executable {
   bool profiling_ = false;
   Buffer ends_;                  // a word for each call: when it ended, if it notes that
   std::vector<CallTime> times_;  // by call
+  std::vector<Work> works_;      // by kernel, at the sizes of now; empty until a profile needs them
 };
 
 }  // namespace
