@@ -234,9 +234,9 @@ struct Parts {
   std::vector<Program> programs;  // by body
 };
 
-Expected<Parts> rolled(const GraphPtr& graph) {
+Expected<Parts> rolled(const GraphPtr& graph, const Target& target) {
   Parts parts;
-  parts.all = LUMEN_TRY(search::roll(*graph));
+  parts.all = LUMEN_TRY(search::roll(*graph, target));
   if (parts.all.empty()) {
     parts.bodies = {graph};
     return parts;
@@ -277,7 +277,7 @@ class OneCompilation {
     enter("roll");
     search::StageFiles files = LUMEN_TRY(compilation_.files_of(*given));
     const GraphPtr graph = LUMEN_TRY(files.graph(given));
-    Parts parts = LUMEN_TRY(rolled(graph));
+    Parts parts = LUMEN_TRY(rolled(graph, compilation_.device()->target()));
     report_.parts += std::max<size_t>(1, parts.all.size());
     report_.distinct += parts.bodies.size();
     report_.rolling += clock_.lap();
@@ -402,7 +402,7 @@ Expected<std::vector<std::unique_ptr<Executable>>> compile_together(std::span<co
     CompileReport report;
     search::StageFiles files = LUMEN_TRY(compilation.files_of(*graph));
     const GraphPtr own = LUMEN_TRY(files.graph(graph));
-    Parts parts = LUMEN_TRY(rolled(own));
+    Parts parts = LUMEN_TRY(rolled(own, compilation.device()->target()));
     for (size_t k = 0; k < parts.bodies.size(); ++k) {
       LUMEN_TRY(enter_part(files, parts, k));
       const std::vector<GraphPtr> candidates = LUMEN_TRY(compilation.rewritten(parts.bodies[k], files, report));

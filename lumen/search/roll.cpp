@@ -32,7 +32,8 @@ struct Run {
 
 class Roller {
  public:
-  explicit Roller(const Graph& graph) : reads_(graph), graph_(graph), dims_(typical_dims(graph)) {
+  Roller(const Graph& graph, bool leaves_norms)
+      : reads_(graph), graph_(graph), dims_(typical_dims(graph)), leaves_norms_(leaves_norms) {
     std::vector<uint64_t> hashes(graph.size());
     for (const NodeId id : reads_.order()) {
       hashes[at(id)] = hash(id, hashes);
@@ -227,7 +228,7 @@ class Roller {
 
   // Of few rows, of which products make the norm themselves (row_sums.h): a cut behind the norm's sum would forbid it.
   bool is_row_of_norm(size_t op) const {
-    return std::ranges::any_of(readers_[op], [&](size_t reader) {
+    return leaves_norms_ && std::ranges::any_of(readers_[op], [&](size_t reader) {
       const Node& node = graph_[ops_[reader]];
       return node.is<hlir::Mul>() && node.operands[0] == node.operands[1] && readers_[reader].size() == 1 &&
              is_row_sum(graph_, ops_[readers_[reader][0]]);
@@ -242,6 +243,7 @@ class Roller {
   Reads reads_;
   const Graph& graph_;
   DimValues dims_;
+  bool leaves_norms_;
   std::vector<NodeId> ops_;  // what computes, in order
   std::vector<uint64_t> labels_;
   std::vector<std::vector<size_t>> readers_;  // by op: ops
@@ -251,6 +253,8 @@ class Roller {
 
 }  // namespace
 
-Expected<std::vector<Carved>> roll(const Graph& graph) { return Roller(graph).run(); }
+Expected<std::vector<Carved>> roll(const Graph& graph, const Target& target) {
+  return Roller(graph, target.cuda).run();
+}
 
 }  // namespace lumen::search

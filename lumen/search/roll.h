@@ -13,11 +13,13 @@
 #include <vector>
 
 #include "lumen/kernel/carve.h"
+#include "lumen/kernel/target.h"
 
 namespace lumen::search {
 
 // The whole graph in parts, in an order in which each finds its operands. None when nothing that is large enough
 // repeats often enough.
-Expected<std::vector<Carved>> roll(const Graph& graph);
+// Where to cut depends on the target: kernels of a GPU make norms of few rows themselves (row_sums.h).
+Expected<std::vector<Carved>> roll(const Graph& graph, const Target& target = {});
 
 }  // namespace lumen::search

@@ -50,7 +50,7 @@ class Drawing : public Device {
 void add_texts(const std::shared_ptr<const Graph>& graph, int sm, std::map<std::string, std::string>& texts) {
   const Drawing device(sm);
   std::vector<std::shared_ptr<const Graph>> parts;
-  const std::vector<Carved> rolled = search::roll(*graph).value();
+  const std::vector<Carved> rolled = search::roll(*graph, tests::gpu_target()).value();
   for (const Carved& part : rolled) parts.push_back(part.body);
   if (parts.empty()) parts.push_back(graph);
   std::set<std::string> seen;
