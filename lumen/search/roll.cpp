@@ -229,10 +229,10 @@ class Roller {
   // Of few rows, of which products make the norm themselves (row_sums.h): a cut behind the norm's sum would forbid it.
   bool is_row_of_norm(size_t op) const {
     return leaves_norms_ && std::ranges::any_of(readers_[op], [&](size_t reader) {
-      const Node& node = graph_[ops_[reader]];
-      return node.is<hlir::Mul>() && node.operands[0] == node.operands[1] && readers_[reader].size() == 1 &&
-             is_row_sum(graph_, ops_[readers_[reader][0]]);
-    });
+             const Node& node = graph_[ops_[reader]];
+             return node.is<hlir::Mul>() && node.operands[0] == node.operands[1] && readers_[reader].size() == 1 &&
+                    is_row_sum(graph_, ops_[readers_[reader][0]]);
+           });
   }
 
   bool feeds_contraction(size_t op) const {
