@@ -109,39 +109,27 @@ class Compilation {
                             double times, search::PartRecord* record = nullptr, const std::string& where = {}) {
     search::Tuner tuner(*device_, {typical_dims(*graphs[0]), options_.measure, db_ ? &*db_ : nullptr, options_.trace});
     const search::Decisions decided = LUMEN_TRY(files.decisions(*graphs[0], tuner.target()));
-    std::optional<search::Lowered> best;
-    for (const GraphPtr& graph : graphs) {
-      search::Lowered one = LUMEN_TRY(search::lower(graph, options_.fusion, tuner, decided, guide_));
-      ++report.candidates;
-      const bool is_best = !best || one.seconds < kClearly * best->seconds;
-      LUMEN_LOG(2, fmt::format("candidate: {:.4g} s", one.seconds));
-      if (record != nullptr) {
-        record->candidate_seconds.push_back(one.seconds);
-        if (is_best) record->chosen = record->candidate_seconds.size() - 1;
-      }
-      if (is_best) best = std::move(one);
-    }
+    Fastest best = LUMEN_TRY(fastest_of(graphs, options_.fusion, tuner, decided));
+    report.candidates += graphs.size();
     const bool is_free = !decided.groups && decided.schedules.empty();
-    const bool all_fused = is_free && LUMEN_TRY(loses_to_all_fused(graphs[0], tuner, *best));
-    if (all_fused && record != nullptr) {
-      record->chosen = 0;
-      record->candidate_seconds[0] = best->seconds;
-    }
+    if (is_free) LUMEN_TRY(race_with_all_fused(graphs, tuner, best));
     report.measured += tuner.measured();
-    report.expected += best->seconds * times;
-    LUMEN_TRY(decided.check_known(best->names));
+    report.expected += best.lowered.seconds * times;
+    LUMEN_TRY(decided.check_known(best.lowered.names));
     std::vector<GraphPtr> others(graphs.begin(), graphs.end());
-    std::erase(others, best->program.graph);
-    LUMEN_TRY(files.finish(*best, others));
-    log_fusion(*best, where);
+    std::erase(others, best.lowered.program.graph);
+    LUMEN_TRY(files.finish(best.lowered, others));
+    log_fusion(best.lowered, where);
     if (record != nullptr) {
+      record->chosen = best.candidate;
+      record->candidate_seconds = std::move(best.seconds);
       record->dims = typical_dims(*graphs[0]);
-      for (const ProgramKernel& kernel : best->program.kernels) {
+      for (const ProgramKernel& kernel : best.lowered.program.kernels) {
         record->schedules.push_back(LUMEN_TRY(tuner.contenders(*kernel.body)));
       }
-      record->lowered = *best;
+      record->lowered = best.lowered;
     }
-    return std::move(best->program);
+    return std::move(best.lowered.program);
   }
 
   // A profile that was given and had nothing to say is worth a line: it is easily of another dtype.
@@ -170,34 +158,58 @@ class Compilation {
   }
 
  private:
+  // The fastest of equivalent graphs, by the times of its kernels.
+  struct Fastest {
+    search::Lowered lowered;
+    size_t candidate = 0;
+    std::vector<double> seconds;  // by candidate
+  };
+
+  Expected<Fastest> fastest_of(std::span<const GraphPtr> graphs, FusionPolicy policy, search::Tuner& tuner,
+                               const search::Decisions& decided = {}) {
+    Fastest best;
+    for (size_t k = 0; k < graphs.size(); ++k) {
+      search::Lowered one = LUMEN_TRY(search::lower(graphs[k], policy, tuner, decided, guide_));
+      LUMEN_LOG(2, fmt::format("candidate: {:.4g} s", one.seconds));
+      best.seconds.push_back(one.seconds);
+      if (k > 0 && one.seconds >= kClearly * best.lowered.seconds) continue;
+      best.candidate = k;
+      best.lowered = std::move(one);
+    }
+    return best;
+  }
+
   // Cutting was decided kernel by kernel; what comes of it is set beside the program that cuts nothing, and must be
   // faster as a whole.
-  Expected<bool> loses_to_all_fused(const GraphPtr& graph, search::Tuner& tuner, search::Lowered& best) {
-    if (options_.fusion != FusionPolicy::profile || !options_.measure) return false;
+  Expected<void> race_with_all_fused(std::span<const GraphPtr> graphs, search::Tuner& tuner, Fastest& best) {
+    if (options_.fusion != FusionPolicy::profile || !options_.measure) return {};
     // What a profile or a gate wants apart stays so.
-    if (!std::ranges::all_of(best.decisions, &search::FusionDecision::fuse)) return false;
-    search::Lowered fused = LUMEN_TRY(search::lower(graph, FusionPolicy::always, tuner));
-    if (fused.seconds > kFarBehind * best.seconds) return false;
-    const Program* const programs[] = {&fused.program, &best.program};
+    if (!std::ranges::all_of(best.lowered.decisions, &search::FusionDecision::fuse)) return {};
+    Fastest rival = LUMEN_TRY(fastest_of(graphs, FusionPolicy::always, tuner));
+    search::Lowered& fused = rival.lowered;
+    if (fused.seconds > kFarBehind * best.lowered.seconds) return {};
+    const Program* const programs[] = {&fused.program, &best.lowered.program};
     const search::FinalistOptions racing{tuner.dims(), db_ ? &*db_ : nullptr, options_.trace};
     const search::Finalists found = LUMEN_TRY(search::race_programs(programs, *device_, racing));
-    if (found.seconds.empty() || found.fastest == 1) return false;
+    if (found.seconds.empty() || found.fastest == 1) return {};
     fused.decisions.push_back({.what = fmt::format("everything, in {} kernels", fused.program.kernels.size()),
                                .fused = found.seconds[0] * 1e3,
                                .unfused = found.seconds[1] * 1e3,
                                .source = "measured",
                                .note = "whole programs",
                                .fuse = true});
-    fused.cuts = std::move(best.cuts);
+    fused.cuts = std::move(best.lowered.cuts);
     for (search::TriedCut& cut : fused.cuts) cut.undone = std::exchange(cut.taken, false);
     // Those about what is a kernel now, too.
-    for (const search::FusionDecision& decision : best.decisions) {
+    for (const search::FusionDecision& decision : best.lowered.decisions) {
       const auto is_it = [&](const ProgramKernel& kernel) { return kernel_title(*kernel.body) == decision.what; };
       const bool is_kernel = std::ranges::any_of(fused.program.kernels, is_it);
       if (is_kernel || !decision.shape.empty()) fused.decisions.push_back(decision);
     }
-    best = std::move(fused);
-    return true;
+    best.seconds[rival.candidate] = fused.seconds;
+    best.candidate = rival.candidate;
+    best.lowered = std::move(fused);
+    return {};
   }
 
   void log_fusion(const search::Lowered& lowered, const std::string& where) {

@@ -70,13 +70,16 @@ configure_and_build() {
 
 build_release() { configure_and_build release all; }
 
-# ctest in build/$1 with the remaining arguments, counted from its JUnit report.
+# ctest in build/$1 with the remaining arguments, counted from its JUnit report. Everything is in the log; what failed
+# and why is printed.
 run_ctest() {
-  local report="$logs/ctest-$1.xml" status
+  local report="$logs/ctest-$1.xml" log="$logs/ctest-$1.txt" status
   rm -f "$report"
   ctest --test-dir "build/$1" -j "$(build_jobs)" --output-on-failure --no-tests=error --output-junit "$report" \
-    --progress "${@:2}" | grep -v '^ *$' | tail -n 200
-  status=${PIPESTATUS[0]}
+    "${@:2}" > "$log" 2>&1
+  status=$?
+  awk '/^ *[0-9]+\/[0-9]+ Test/ { shown = /\*\*\*/ && !/\*\*\*Skipped/ } /^ *Start +[0-9]+:/ { next }
+    / tests passed, / { shown = 1 } shown' "$log" | tail -n 400
   if [ -e "$report" ]; then
     local all bad off
     all=$(sed -n 's/^[[:space:]]*tests="\([0-9]*\)".*/\1/p' "$report" | head -1)

@@ -5,9 +5,9 @@
 #include <sstream>
 
 #include "bench/suite/profile.h"
-#include "bench/suite/statistics.h"
 #include "lumen/backend/cpu/cpu_executable.h"
 #include "lumen/base/clock.h"
+#include "lumen/base/statistics.h"
 #include "tools/files.h"
 #include "tools/language.h"
 #include "tools/profile_runs.h"
@@ -76,7 +76,7 @@ class LlmBench {
 
   // The profile is of the last step, which is a prompt's last chunk or one token.
   double report(const std::string& name, const std::vector<double>& rates, double tokens) {
-    const double rate = bench::median(rates);
+    const double rate = median(rates);
     fmt::print("{:8} {:10.2f} tokens/s\n", name, rate);
     if (arguments_.profile) {
       bench::Profile profile;

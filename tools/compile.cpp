@@ -5,8 +5,8 @@
 #include <cstdio>
 
 #include "bench/suite/profile.h"
-#include "bench/suite/statistics.h"
 #include "lumen/base/clock.h"
+#include "lumen/base/statistics.h"
 #include "lumen/runtime/program_file.h"
 #include "tools/commands.h"
 #include "tools/files.h"
@@ -83,8 +83,8 @@ void compare_with_unfused(const Graph& graph, Session& chosen, const DimValues& 
     before.push_back(time_of(unfused));
     after.push_back(time_of(chosen));
   }
-  fmt::print("unfused  {} in {} kernels; as chosen {}: {:.2f} times as fast\n", time_text(bench::median(before)), calls,
-             time_text(bench::median(after)), bench::median(before) / bench::median(after));
+  fmt::print("unfused  {} in {} kernels; as chosen {}: {:.2f} times as fast\n", time_text(median(before)), calls,
+             time_text(median(after)), median(before) / median(after));
 }
 
 }  // namespace

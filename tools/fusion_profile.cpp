@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <sstream>
 
-#include "bench/suite/statistics.h"
 #include "lumen/base/progress.h"
+#include "lumen/base/statistics.h"
 #include "lumen/compile.h"
 #include "lumen/fusion_patterns.h"
 #include "lumen/runtime/variants.h"
@@ -105,7 +105,7 @@ void print_pattern(const std::string& name, const std::map<FusionShape, FusionTi
   const auto [least, most] = std::ranges::minmax(gains);
   const auto wins = std::ranges::count_if(gains, [](double gain) { return gain > 1; });
   fmt::print("{:16} faster fused at {} of {} shapes: {:.2f} to {:.2f} times, {:.2f} in the middle\n", name, wins,
-             gains.size(), least, most, bench::median(gains));
+             gains.size(), least, most, median(gains));
 }
 
 // Measures and prints pattern after pattern.

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "bench/suite/statistics.h"
-
 namespace lumen::tools {
 
 namespace {
@@ -40,18 +38,6 @@ size_t judged(const FusionReport& report) {
   return static_cast<size_t>(found - report.strategies.begin()) - (found == report.strategies.end() ? 1 : 0);
 }
 
-// How far a strategy is behind the best of the others, round by round; below 1 it is ahead.
-bench::PairedRatio behind(const FusionCase& fusion_case, size_t strategy) {
-  const std::vector<FusionRuns>& all = fusion_case.strategies;
-  bench::PairedRatio most;
-  for (size_t k = 0; k < all.size(); ++k) {
-    if (k == strategy) continue;
-    const bench::PairedRatio found = bench::paired_ratio(totals(all[strategy]), totals(all[k]));
-    if (found.median > most.median) most = found;
-  }
-  return most;
-}
-
 std::string wins_text(const FusionReport& report) {
   std::string text = "wins (by 2 % or more)\n";
   for (const FusionWins& each : report.wins()) {
@@ -80,7 +66,7 @@ Json verdict_json(const FusionReport& report) {
 }
 
 Json runs_json(const FusionCase& each, const FusionRuns& runs) {
-  const bench::Summary total = bench::summarise(totals(runs));
+  const Summary total = summarise(totals(runs));
   return {{"total_ms", 1e3 * total.median},
           {"prefill_ms", 1e3 * runs.prefill_median()},
           {"decode_ms", 1e3 * runs.decode_median()},
@@ -92,9 +78,9 @@ Json runs_json(const FusionCase& each, const FusionRuns& runs) {
 
 }  // namespace
 
-double FusionRuns::prefill_median() const { return bench::median(prefill); }
-double FusionRuns::decode_median() const { return bench::median(decode); }
-double FusionRuns::total_median() const { return bench::median(totals(*this)); }
+double FusionRuns::prefill_median() const { return median(prefill); }
+double FusionRuns::decode_median() const { return median(decode); }
+double FusionRuns::total_median() const { return median(totals(*this)); }
 
 std::string FusionReport::runs_text() const {
   size_t least = SIZE_MAX, most = 0;
@@ -110,11 +96,10 @@ std::string FusionReport::runs_text() const {
 
 std::optional<FusionVerdict> FusionReport::verdict() const {
   if (strategies.size() < 2 || cases.empty()) return std::nullopt;
-  const size_t own = judged(*this);
   FusionVerdict result;
-  result.strategy = strategies[own];
+  result.strategy = strategies[judged(*this)];
   for (const FusionCase& each : cases) {
-    const bench::PairedRatio found = behind(each, own);
+    const PairedRatio found = behind(each);
     result.lost += found.loses() ? 1 : 0;
     if (found.median <= result.worst) continue;
     result.worst = found.median;
@@ -122,6 +107,18 @@ std::optional<FusionVerdict> FusionReport::verdict() const {
     result.worst_case = each.name;
   }
   return result;
+}
+
+PairedRatio FusionReport::behind(const FusionCase& fusion_case) const {
+  const size_t own = judged(*this);
+  const std::vector<FusionRuns>& all = fusion_case.strategies;
+  PairedRatio most;
+  for (size_t k = 0; k < all.size(); ++k) {
+    if (k == own) continue;
+    const PairedRatio found = paired_ratio(totals(all[own]), totals(all[k]));
+    if (found.median > most.median) most = found;
+  }
+  return most;
 }
 
 std::vector<FusionWins> FusionReport::wins() const {

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "lumen/base/statistics.h"
+
 namespace lumen::tools {
 
 // One prompt and the text after it, by one strategy; seconds, by run.
@@ -52,6 +54,8 @@ struct FusionReport {
   std::string runs_text() const;  // of a case: "5 runs", "7 to 200 runs"
   // About `profile`, or the last strategy where that is not among them; none of one strategy alone.
   std::optional<FusionVerdict> verdict() const;
+  // How far what the verdict is about is behind the best of the others, round by round; below 1 it is ahead.
+  PairedRatio behind(const FusionCase& fusion_case) const;
   std::vector<FusionWins> wins() const;
   // Texts are the same but for ties, and `profile`, where it is there, loses no case.
   bool is_good() const;

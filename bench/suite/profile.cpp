@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "bench/suite/statistics.h"
 #include "bench/suite/table.h"
+#include "lumen/base/statistics.h"
 
 namespace lumen::bench {
 

@@ -7,8 +7,8 @@
 
 #include "bench/suite/case.h"
 #include "bench/suite/limits.h"
-#include "bench/suite/statistics.h"
 #include "bench/suite/subject.h"
+#include "lumen/base/statistics.h"
 
 namespace lumen::bench {
 

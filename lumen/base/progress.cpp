@@ -26,7 +26,12 @@ std::string_view cut_to_width(std::string_view line, std::FILE* stream) {
 }  // namespace
 
 std::string progress_line(std::string_view stage, size_t done, size_t total, std::string_view best, double seconds) {
-  std::string line = total > 0 ? fmt::format("{}  {}/{}", stage, done, total) : fmt::format("{}  {}", stage, done);
+  std::string line(stage);
+  if (total > 0) {
+    line += fmt::format("  {}/{}", done, total);
+  } else if (done > 0) {
+    line += fmt::format("  {}", done);
+  }
   if (!best.empty()) line += fmt::format("  best {}", best);
   line += "  " + duration_text(seconds);
   if (done > 0 && done < total) {
@@ -71,8 +76,10 @@ void Progress::set_total(size_t total) {
 void Progress::finish() {
   const std::lock_guard lock(mutex_);
   if (stream_ == nullptr) return;
-  std::fputs("\r\x1b[K", stream_);
-  std::fflush(stream_);
+  if (drawn_ != Clock::time_point()) {  // else the line there is somebody else's
+    std::fputs("\r\x1b[K", stream_);
+    std::fflush(stream_);
+  }
   stream_ = nullptr;
 }
 

@@ -26,7 +26,8 @@ enum class ContractMethod : uint8_t {
 struct ContractSchedule {
   ContractMethod method = ContractMethod::gemm;
   int64_t mr = 0, nr = 0;  // one register tile
-  int64_t kc = 0;          // products that are summed before a tile is put away
+  int64_t kc = 0;          // products that are summed before a block is left: rows are packed so far
+  int64_t kr = 0;  // of these, products that are summed before a tile is put away, so that columns stay near; 0: all
   int64_t mc = 0, nc = 0;  // one piece of work: a block of the result
   int64_t direct = 0;      // 1: rows are read where they lie, 2: columns are, 3: both; they are not packed then
   int64_t own = 0;         // 1: columns are packed for each block anew, a panel before it is used

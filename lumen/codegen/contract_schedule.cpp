@@ -17,9 +17,10 @@ constexpr MethodWords<ContractMethod, 4> kMethods = {std::pair{ContractMethod::g
                                                      std::pair{ContractMethod::dot, std::string_view("dot")},
                                                      std::pair{ContractMethod::sweep, std::string_view("sweep")}};
 
-constexpr SizeNames<ContractSchedule, 10> kSizes = {std::pair{std::string_view("mr"), &ContractSchedule::mr},
+constexpr SizeNames<ContractSchedule, 11> kSizes = {std::pair{std::string_view("mr"), &ContractSchedule::mr},
                                                     std::pair{std::string_view("nr"), &ContractSchedule::nr},
                                                     std::pair{std::string_view("kc"), &ContractSchedule::kc},
+                                                    std::pair{std::string_view("kr"), &ContractSchedule::kr},
                                                     std::pair{std::string_view("mc"), &ContractSchedule::mc},
                                                     std::pair{std::string_view("nc"), &ContractSchedule::nc},
                                                     std::pair{std::string_view("direct"), &ContractSchedule::direct},
@@ -82,7 +83,11 @@ ContractSchedule matrix_schedule(const ContractRoles& roles, const TileTypes& ty
   s.method = ContractMethod::amx;
   s.mr = even_piece(roles.extent(Role::row), 32, 16);
   s.nr = even_piece(roles.extent(Role::column), 32, 16);
-  return blocked(s, roles, types.depth, 256, 512, 256 * types.group);
+  s = blocked(s, roles, types.depth, 256, 512, 1024 * types.group);
+  // 32 columns of as much as stays in the nearest cache while the rows of a block pass by.
+  const int64_t near = even_piece(roles.extent(Role::summed), 256 * types.group, types.depth);
+  if (near < s.kc) s.kr = near;
+  return s;
 }
 
 // The fewest and the most that an axis can have.
@@ -103,8 +108,7 @@ void add_skinny(const ContractRoles& roles, std::vector<ContractSchedule>& sched
     s.method = ContractMethod::dot;
     s.nr = s.mr <= 2 ? 4 : 2;
     s.nc = 32;
-    const auto is_rounded = [&](NodeId factor) { return unrounded_factor(roles, factor).has_value(); };
-    s.wide = std::ranges::any_of(roles.columns, is_rounded) ? 1 : 0;
+    s.wide = has_rounded_columns(roles) ? 1 : 0;
     s.blocks = best_blocks(roles, s);
     if (s.blocks == 0 && s.wide == 1) {
       schedules.push_back(s);
@@ -158,6 +162,7 @@ void add_own(const Graph& body, const ContractRoles& roles, const Target& target
   constexpr int64_t kMostRows = 512, kInOneGo = 1024;
   if (rows > kMostRows) return;
   s.own = 1;
+  s.kr = 0;
   s.mc = round_up(std::max<int64_t>(rows, 1), s.mr);
   s.nc = even_piece(roles.extent(Role::column), std::max<int64_t>(128 / s.nr, 1) * s.nr, s.nr);
   const int64_t summed = bounds(roles.extent(Role::summed)).second;
@@ -182,8 +187,9 @@ std::vector<ContractSchedule> contract_schedules(const Graph& body, const Target
     const ContractSchedule s = matrix_schedule(*roles, *types);
     add_own(body, *roles, target, schedules, s);
     add_direct(body, *roles, target, schedules, s);
-    const ContractSchedule large = blocked(s, *roles, types->depth, 512, 512, 256 * types->group);
-    if (!(large == s)) add_direct(body, *roles, target, schedules, large);
+    // More rows that pass by, where few products of each are many rows in the second cache.
+    const ContractSchedule large = blocked(s, *roles, types->depth, 512, 512, 1024 * types->group);
+    if (s.kr == 0 && !(large == s)) add_direct(body, *roles, target, schedules, large);
   }
   const std::vector<ContractSchedule> vectors = vector_schedules(*roles, target);
   add_own(body, *roles, target, schedules, vectors[0]);

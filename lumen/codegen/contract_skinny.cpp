@@ -2,36 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "lumen/codegen/contract_narrow.h"
 #include "lumen/codegen/contract_runs.h"
-#include "lumen/codegen/contract_scaled.h"
+#include "lumen/codegen/contract_skinny_blocks.h"
 #include "lumen/codegen/contract_store.h"
-#include "lumen/codegen/contract_types.h"
-#include "lumen/codegen/element.h"
 
 namespace lumen {
 
 namespace {
-
-// What is multiplied with the rows.
-std::vector<FactorIn> skinny_columns(const ContractRoles& roles, const ContractSchedule& s) {
-  std::vector<FactorIn> columns;
-  for (const NodeId factor : roles.columns) {
-    columns.push_back({roles.graph, factor});
-    if (s.wide != 0) columns.back() = unrounded_factor(roles, factor).value_or(columns.back());
-  }
-  return columns;
-}
-
-// Nothing when a side is no scaled integers, or has other blocks than the first.
-std::optional<std::vector<ScaledRuns>> scaled_columns(const ContractRoles& roles, std::span<const FactorIn> columns) {
-  std::vector<ScaledRuns> scaled;
-  for (const FactorIn& factor : columns) {
-    const std::optional<ScaledRuns> runs = scaled_runs(roles, factor);
-    if (!runs || (!scaled.empty() && runs->block() != scaled[0].block())) return std::nullopt;
-    scaled.push_back(*runs);
-  }
-  return scaled;
-}
 
 Expected<void> check_blocks(const ContractRoles& roles, const ContractSchedule& s) {
   if (s.blocks >= 0 && s.blocks <= best_blocks(roles, s)) return {};
@@ -39,56 +17,53 @@ Expected<void> check_blocks(const ContractRoles& roles, const ContractSchedule& 
                            s.blocks == 2 ? ", and rows that are bf16 or f16" : ""));
 }
 
-class SkinnyPrinter {
+class SkinnyPrinter : SkinnyFrame {
  public:
-  SkinnyPrinter(const Graph& body, const ContractRoles& roles, std::string name, const ContractSchedule& schedule)
-      : body_(body), roles_(roles), name_(std::move(name)), s_(schedule), types_(vector_types(roles.dtype)) {
+  SkinnyPrinter(const Graph& body, SkinnyFrame frame) : SkinnyFrame(std::move(frame)), body_(body) {
     rows_ = ceil_div(roles.extent(Role::row), s_.mr) * s_.mr;
-    depth_ = roles.extent(Role::summed);
-    const std::optional<PlainFactor> plain = held_factor(roles, roles.rows, Role::row, false).plain;
+    const std::optional<PlainFactor> held = held_factor(roles, roles.rows, Role::row, false).plain;
     const bool whole = rows_ == roles.extent(Role::row) && !is_fixed();
-    if (plain && whole && (plain->summed == Expr(1) || (plain->summed == Expr(0) && s_.blocks == 0))) plain_ = plain;
-    columns_ = skinny_columns(roles, s_);
-    if (s_.blocks != 0) scaled_ = scaled_columns(roles, columns_).value();
+    if (held && whole && (held->summed == Expr(1) || (held->summed == Expr(0) && s_.blocks == 0))) plain = held;
+    if (s_.blocks != 0) scaled_ = scaled_columns(roles, columns).value();
+    if (s_.blocks == 0) halves_ = halves_of_columns(*this);
   }
 
   Expected<KernelText> print() {
     KernelText kernel;
-    if (s_.blocks != 0) kernel.text += scaled_words(name_, block(), is_fixed());
-    if (!plain_) {
+    if (s_.blocks != 0) kernel.text += scaled_words(name, block(), is_fixed());
+    if (!halves_.empty()) kernel.text += narrow_words(name, halves_[0].dtype);
+    if (!plain) {
       kernel.text += LUMEN_TRY(rows_step(kernel.faults));
-      kernel.steps.push_back({name_ + "_rows", roles_.extent(Role::batch) * rows_});
-      kernel.scratch = roles_.extent(Role::batch) * rows_ * row_size() * (is_fixed() ? 2 : types_.sum_bytes);
+      kernel.steps.push_back({name + "_rows", roles.extent(Role::batch) * rows_});
+      kernel.scratch = roles.extent(Role::batch) * rows_ * row_size() * (is_fixed() ? 2 : types.sum_bytes);
     }
-    for (size_t side = 0; side < roles_.columns.size(); ++side) {
+    for (size_t side = 0; side < roles.columns.size(); ++side) {
       kernel.text += LUMEN_TRY(part(side, at_once(), kernel.faults));
       if (at_once() > 1) kernel.text += LUMEN_TRY(part(side, 1, kernel.faults));
     }
-    kernel.text += LUMEN_TRY(print_store(body_, roles_, {name_ + "_store", types_.sum, s_.nc}, kernel.faults));
+    kernel.text += LUMEN_TRY(print_store(body_, roles, {name + "_store", types.sum, s_.nc}, kernel.faults));
     kernel.text += block_step();
-    const Expr blocks = roles_.extent(Role::batch) * ceil_div(roles_.extent(Role::column), s_.nc);
-    kernel.steps.push_back({name_, grain_of(body_) == 1 ? blocks : Expr(1)});
+    const Expr blocks = roles.extent(Role::batch) * ceil_div(roles.extent(Role::column), s_.nc);
+    kernel.steps.push_back({name, grain_of(body_) == 1 ? blocks : Expr(1)});
     return kernel;
   }
 
  private:
-  bool dots() const { return s_.method == ContractMethod::dot; }
   // Columns of a dot, summed coordinates of a sweep.
   int64_t at_once() const { return dots() ? s_.nr : s_.kc; }
-  bool is_fixed() const { return s_.blocks == 2; }
   // Elements with a scale in common.
   int64_t block() const { return scaled_[0].block(); }
   // What the rows' elements are in scratch, and how many a row has there: with a float of scale for each block, when
   // they are integers.
-  std::string_view row_type() const { return is_fixed() ? "int16_t" : std::string_view(types_.sum); }
-  Expr row_size() const { return is_fixed() ? depth_ + depth_ / block() * 2 : depth_; }
+  std::string_view row_type() const { return is_fixed() ? "int16_t" : std::string_view(types.sum); }
+  Expr row_size() const { return is_fixed() ? depth + depth / block() * 2 : depth; }
 
   // The rows, computed: each along the summed axis, as many as tiles have.
   Expected<std::string> rows_step(std::vector<std::string>& faults) const {
-    ElementWriter writer(*roles_.graph, 6);
-    const std::string value = writer.value(roles_.rows, roles_.at);
+    ElementWriter writer(*roles.graph, 6);
+    const std::string value = writer.value(roles.rows, roles.at);
     if (!writer.problem().empty()) return error(writer.problem());
-    std::string text = kernel_head(body_, name_ + "_rows");
+    std::string text = kernel_head(body_, name + "_rows");
     text += fmt::format(
         "  LUMEN_ROWS(row) {{\n"
         "    {T}* LUMEN_RESTRICT const x = ({T}*)out[{scratch}] + row * {size};\n"
@@ -96,7 +71,7 @@ class SkinnyPrinter {
         "    {elements}"
         "    for (int64_t k = i1 < {M} ? {size} : 0; k < {size}; ++k) x[k] = 0;\n  }}\n",
         fmt::arg("T", row_type()), fmt::arg("scratch", body_.outputs().size()), fmt::arg("size", number(row_size())),
-        fmt::arg("R", number(rows_)), fmt::arg("M", number(roles_.extent(Role::row))),
+        fmt::arg("R", number(rows_)), fmt::arg("M", number(roles.extent(Role::row))),
         fmt::arg("elements", row_elements(writer.text(), value)));
     text += "  return " + fault_number(faults.size()) + ";\n}\n";
     faults.insert(faults.end(), writer.faults().begin(), writer.faults().end());
@@ -104,7 +79,7 @@ class SkinnyPrinter {
   }
 
   std::string row_elements(const std::string& element, const std::string& value) const {
-    const std::string K = number(depth_), M = number(roles_.extent(Role::row));
+    const std::string K = number(depth), M = number(roles.extent(Role::row));
     if (!is_fixed()) {
       return fmt::format("LUMEN_ELEMENTS(i3, i1 < {} ? {} : 0) {{\n{}      x[i3] = ({}){};\n    }}\n", M, K, element,
                          row_type(), value);
@@ -116,29 +91,25 @@ class SkinnyPrinter {
         "}}\n"
         "      {name}_fix(block, x + k, (float*)(x + {K}) + k / {B});\n    }}\n",
         fmt::arg("B", block()), fmt::arg("M", M), fmt::arg("K", K), fmt::arg("text", element), fmt::arg("value", value),
-        fmt::arg("name", name_));
+        fmt::arg("name", name));
   }
 
-  std::string part_name(size_t side, int64_t count) const { return fmt::format("{}_{}_{}", name_, side, count); }
-  // The element of a row at the summed coordinate `k`.
-  std::string row_element(int64_t row, const std::string& k) const {
-    const bool constant = plain_ && plain_->summed == Expr(0);
-    return fmt::format("x[{} * step{}]", row, constant ? "" : " + " + k);
-  }
-
+  std::string part_name(size_t side, int64_t count) const { return fmt::format("{}_{}_{}", name, side, count); }
   // The sums of a few columns, or what a few summed coordinates add to all columns of a block.
   Expected<std::string> part(size_t side, int64_t count, std::vector<std::string>& faults) const {
     const std::optional<SummedRuns> runs =
-        dots() && s_.blocks == 0 ? summed_runs(roles_, *columns_[side].graph, columns_[side].node) : std::nullopt;
+        dots() && s_.blocks == 0 ? summed_runs(roles, *columns[side].graph, columns[side].node) : std::nullopt;
     std::vector<std::string> messages;
     std::string loops;
     if (s_.blocks != 0) {
-      loops = LUMEN_TRY(blocks_loop(side, count, messages));
+      loops = LUMEN_TRY(blocks_loop(*this, side, scaled_[side], count, messages));
+    } else if (!halves_.empty()) {
+      loops = narrow_loop(*this, halves_[side], count);
     } else if (runs) {
       loops = LUMEN_TRY(runs_loop(side, count, *runs, messages));
     } else {
-      ElementWriter writer(*columns_[side].graph, 6);
-      const std::string value = writer.value(columns_[side].node, roles_.at);
+      ElementWriter writer(*columns[side].graph, 6);
+      const std::string value = writer.value(columns[side].node, roles.at);
       if (!writer.problem().empty()) return error(writer.problem());
       loops = dots() ? dot_loop(count, writer.text(), value) : sweep_loop(count, writer.text(), value);
       messages = writer.faults();
@@ -147,7 +118,7 @@ class SkinnyPrinter {
         "static int64_t {0}(const void* const* in, void* const* out, const int64_t* dims, const {1}* LUMEN_RESTRICT x, "
         "int64_t step, int64_t i0, int64_t c, int64_t k, int64_t columns, {2}* LUMEN_RESTRICT t) {{\n{3}"
         "  int64_t fault = 0;\n",
-        part_name(side, count), row_type(), types_.sum, kernel_names(body_));
+        part_name(side, count), row_type(), types.sum, kernel_names(body_));
     text += loops + "  return " + fault_number(faults.size()) + ";\n}\n";
     faults.insert(faults.end(), messages.begin(), messages.end());
     return text;
@@ -158,15 +129,15 @@ class SkinnyPrinter {
     for (int64_t j = 0; j < count; ++j) {
       terms += fmt::format("    {{\n      const int64_t i2 = c + {};\n{}", j, element);
       for (int64_t r = 0; r < s_.mr; ++r) {
-        sums += fmt::format("  {} s{}_{} = 0;\n", types_.sum, r, j);
+        sums += fmt::format("  {} s{}_{} = 0;\n", types.sum, r, j);
         names += fmt::format("{}s{}_{}", names.empty() ? "" : ", ", r, j);
-        terms += fmt::format("      s{}_{} += {} * ({}){};\n", r, j, row_element(r, "i3"), types_.sum, value);
+        terms += fmt::format("      s{}_{} += {} * ({}){};\n", r, j, row_element(r, "i3"), types.sum, value);
         stores += fmt::format("  t[{}] = s{}_{};\n", r * s_.nc + j, r, j);
       }
       terms += "    }\n";
     }
     return fmt::format("{}  LUMEN_FOLD(i3, {}, reduction(| : fault) reduction(+ : {})) {{\n{}  }}\n{}", sums,
-                       number(depth_), names, terms, stores);
+                       number(depth), names, terms, stores);
   }
 
   // As many sums as a run is long, so that a run needs no sum across its lanes. `messages` gets the faults'.
@@ -174,15 +145,16 @@ class SkinnyPrinter {
                                   std::vector<std::string>& messages) const {
     std::string terms;
     for (size_t turn = 0; turn < runs.turns.size(); ++turn) {
-      ElementWriter writer(*columns_[side].graph, 6, messages);
+      ElementWriter writer(*columns[side].graph, 6, messages);
       writer.open_loop(fmt::format("LUMEN_ELEMENTS(i5, {})", runs.length), Expr::index(5, runs.length), false);
-      const std::string value = writer.value(columns_[side].node, runs.turns[turn]);
+      const std::string value = writer.value(columns[side].node, runs.turns[turn]);
       if (!writer.problem().empty()) return error(writer.problem());
       const std::string k = fmt::format("((i4 * {} + {}) * {} + i5)", runs.turns.size(), turn, runs.length);
+      const std::string ahead = fetch_ahead(side, writer, runs.length, runs.length);
       for (int64_t j = 0; j < count; ++j) {
-        terms += fmt::format("    {{\n      const int64_t i2 = c + {};\n{}", j, writer.text());
+        terms += fmt::format("    {{\n      const int64_t i2 = c + {};\n{}{}", j, ahead, writer.text());
         for (int64_t r = 0; r < s_.mr; ++r) {
-          terms += fmt::format("        s{}_{}[i5] += {} * ({}){};\n", r, j, row_element(r, k), types_.sum, value);
+          terms += fmt::format("        s{}_{}[i5] += {} * ({}){};\n", r, j, row_element(r, k), types.sum, value);
         }
         terms += "      }\n    }\n";
       }
@@ -190,64 +162,16 @@ class SkinnyPrinter {
     }
     std::string sums, stores;
     for (int64_t j = 0; j < count * s_.mr; ++j) {
-      const std::string name = fmt::format("s{}_{}", j / count, j % count);
-      sums += fmt::format("  {} {}[{}] __attribute__((aligned(64))) = {{0}};\n", types_.sum, name, runs.length);
+      const std::string sum = fmt::format("s{}_{}", j / count, j % count);
+      sums += fmt::format("  {} {}[{}] __attribute__((aligned(64))) = {{0}};\n", types.sum, sum, runs.length);
       stores += fmt::format(
           "  {{\n    {3} all = 0;\n    LUMEN_FOLD(l, {1}, reduction(+ : all)) all += {2}[l];\n    t[{0}] = all;\n  "
           "}}\n",
-          j / count * s_.nc + j % count, runs.length, name, types_.sum);
+          j / count * s_.nc + j % count, runs.length, sum, types.sum);
     }
     const auto turn_length = static_cast<int64_t>(runs.turns.size()) * runs.length;
-    return fmt::format("{}  for (int64_t i4 = 0; i4 < {} / {}; ++i4) {{\n{}  }}\n{}", sums, number(depth_), turn_length,
+    return fmt::format("{}  for (int64_t i4 = 0; i4 < {} / {}; ++i4) {{\n{}  }}\n{}", sums, number(depth), turn_length,
                        terms, stores);
-  }
-
-  // The integers of a turn's column as bytes, and what they add to the sums of each row.
-  Expected<std::string> scaled_turn(size_t side, int64_t column, std::vector<std::string>& messages) const {
-    const ScaledRuns& runs = scaled_[side];
-    ElementWriter writer(*columns_[side].graph, 6, messages);
-    writer.line(fmt::format("int8_t q[{}] __attribute__((aligned(64)));", runs.turn_length()));
-    std::string dots;
-    for (size_t turn = 0; turn < runs.turns.size(); ++turn) {
-      const ScaledRun& run = runs.turns[turn];
-      const int64_t first = static_cast<int64_t>(turn) * runs.length;
-      writer.open_loop(fmt::format("LUMEN_FOLD(i5, {}, {})", runs.length, runs.faults ? "reduction(| : fault)" : ""),
-                       Expr::index(5, runs.length), false);
-      const std::string scale = writer.value(run.scale.node, run.scale.at);  // before the loop
-      const std::string integer = writer.value(run.integer.node, run.integer.at);
-      writer.line(fmt::format("q[{} + i5] = (int8_t)({} + {});", first, integer, run.offset));
-      writer.close();
-      if (runs.one_scale && turn + 1 < runs.turns.size()) continue;
-      for (int64_t r = 0; r < s_.mr; ++r) {
-        dots += block_dots(r, column, runs.one_scale ? 0 : first, runs.turn_length(), scale);
-      }
-    }
-    if (!writer.problem().empty()) return error(writer.problem());
-    messages = writer.faults();
-    return fmt::format("    {{\n      const int64_t i2 = c + {};\n{}{}    }}\n", column, writer.text(), dots);
-  }
-
-  std::string block_dots(int64_t row, int64_t column, int64_t first, int64_t turn, const std::string& scale) const {
-    const std::string k = fmt::format("i4 * {} + {}", turn, first), x = fmt::format("x + {} * step", row);
-    const std::string by =
-        is_fixed() ? fmt::format("{} * ((const float*)({} + {}))[({}) / {}]", scale, x, number(depth_), k, block())
-                   : scale;
-    return fmt::format("      s{0}_{1} = {2}_dots(s{0}_{1}, q + {3}, {4} + {5}, {6});\n", row, column, name_, first, x,
-                       k, by);
-  }
-
-  Expected<std::string> blocks_loop(size_t side, int64_t count, std::vector<std::string>& messages) const {
-    std::string terms, sums, stores;
-    for (int64_t j = 0; j < count; ++j) {
-      terms += LUMEN_TRY(scaled_turn(side, j, messages));
-      for (int64_t r = 0; r < s_.mr; ++r) {
-        sums += fmt::format("  {}_sums s{}_{} = {{0}};\n", name_, r, j);
-        stores += fmt::format("  t[{0}] = 0;\n  for (int l = 0; l < {1}; ++l) t[{0}] += s{2}_{3}[l];\n", r * s_.nc + j,
-                              scaled_lanes(is_fixed()), r, j);
-      }
-    }
-    return fmt::format("{}  for (int64_t i4 = 0; i4 < {} / {}; ++i4) {{\n{}  }}\n{}", sums, number(depth_),
-                       scaled_[side].turn_length(), terms, stores);
   }
 
   std::string sweep_loop(int64_t count, const std::string& element, const std::string& value) const {
@@ -256,7 +180,7 @@ class SkinnyPrinter {
       std::string sum = fmt::format("t[{} + j]", r * s_.nc);
       for (int64_t u = 0; u < count; ++u) {
         factors +=
-            fmt::format("  const {} x{}_{} = {};\n", types_.sum, r, u, row_element(r, fmt::format("(k + {})", u)));
+            fmt::format("  const {} x{}_{} = {};\n", types.sum, r, u, row_element(r, fmt::format("(k + {})", u)));
         sum += fmt::format(" + x{}_{} * e{}", r, u, u);
       }
       sums += fmt::format("    t[{} + j] = {};\n", r * s_.nc, sum);
@@ -264,17 +188,17 @@ class SkinnyPrinter {
     for (int64_t u = 0; u < count; ++u) {
       terms +=
           fmt::format("    {0} e{1};\n    {{\n      const int64_t i3 = k + {1};\n{2}      e{1} = ({0}){3};\n    }}\n",
-                      types_.sum, u, element, value);
+                      types.sum, u, element, value);
     }
     return fmt::format("{}  LUMEN_ELEMENTS(j, columns) {{\n    const int64_t i2 = c + j;\n{}{}  }}\n", factors, terms,
                        sums);
   }
 
   std::string block_step() const {
-    std::string text = fmt::format("LUMEN_KERNEL({}) {{\n{}  int64_t fault = 0, found;\n", name_, kernel_names(body_));
-    const Expr blocks = ceil_div(roles_.extent(Role::column), s_.nc);
+    std::string text = fmt::format("LUMEN_KERNEL({}) {{\n{}  int64_t fault = 0, found;\n", name, kernel_names(body_));
+    const Expr blocks = ceil_div(roles.extent(Role::column), s_.nc);
     if (grain_of(body_) != 1) {
-      text += fmt::format("  begin = 0, end = end > 0 ? {} : 0;\n", number(roles_.extent(Role::batch) * blocks));
+      text += fmt::format("  begin = 0, end = end > 0 ? {} : 0;\n", number(roles.extent(Role::batch) * blocks));
     }
     text += fmt::format(
         "  {T} sums[{sides}][{size}] __attribute__((aligned(64)));\n"
@@ -284,22 +208,22 @@ class SkinnyPrinter {
         "    for (int64_t m = 0; m < {M}; m += {mr}) {{\n"
         "      const int64_t i1 = m, i3 = 0, step = {step};\n"
         "      const {X}* const x = (const {X}*){x};\n",
-        fmt::arg("T", types_.sum), fmt::arg("X", row_type()), fmt::arg("sides", roles_.columns.size()),
+        fmt::arg("T", types.sum), fmt::arg("X", row_type()), fmt::arg("sides", roles.columns.size()),
         fmt::arg("size", s_.mr * s_.nc), fmt::arg("blocks", number(blocks)), fmt::arg("nc", s_.nc),
-        fmt::arg("N", number(roles_.extent(Role::column))), fmt::arg("M", number(roles_.extent(Role::row))),
-        fmt::arg("mr", s_.mr), fmt::arg("step", number(plain_ ? plain_->lane : row_size())),
-        fmt::arg("x", plain_ ? fmt::format("(a{} + {})", plain_->input, print_c(plain_->index).text)
-                             : fmt::format("out[{}] + (i0 * {} + m) * {}", body_.outputs().size(), number(rows_),
-                                           number(row_size()))));
+        fmt::arg("N", number(roles.extent(Role::column))), fmt::arg("M", number(roles.extent(Role::row))),
+        fmt::arg("mr", s_.mr), fmt::arg("step", number(plain ? plain->lane : row_size())),
+        fmt::arg("x", plain ? fmt::format("(a{} + {})", plain->input, print_c(plain->index).text)
+                            : fmt::format("out[{}] + (i0 * {} + m) * {}", body_.outputs().size(), number(rows_),
+                                          number(row_size()))));
     std::string tiles;
-    for (size_t side = 0; side < roles_.columns.size(); ++side) {
+    for (size_t side = 0; side < roles.columns.size(); ++side) {
       text += parts(side);
       tiles += fmt::format(", sums[{}]", side);
     }
     text += fmt::format(
         "      found = {}_store(in, out, dims, i0, m, {} - m < {} ? {} - m : {}, c0, columns{});\n"
         "      fault = found > fault ? found : fault;\n    }}\n  }}\n  return fault;\n}}\n",
-        name_, number(roles_.extent(Role::row)), s_.mr, number(roles_.extent(Role::row)), s_.mr, tiles);
+        name, number(roles.extent(Role::row)), s_.mr, number(roles.extent(Role::row)), s_.mr, tiles);
     return text;
   }
 
@@ -316,7 +240,7 @@ class SkinnyPrinter {
           "        found = {f}(in, out, dims, x, step, i0, {c}, {k}, columns, sums[{side}]{t});\n"
           "        fault = found > fault ? found : fault;\n      }}\n",
           fmt::arg("axis", axis), fmt::arg("side", side), fmt::arg("count", count),
-          fmt::arg("extent", dots() ? "columns" : number(depth_)), fmt::arg("f", part_name(side, count)),
+          fmt::arg("extent", dots() ? "columns" : number(depth)), fmt::arg("f", part_name(side, count)),
           fmt::arg("c", dots() ? fmt::format("c0 + j_{}", side) : "c0"),
           fmt::arg("k", dots() ? "0" : fmt::format("k_{}", side)),
           fmt::arg("t", dots() ? fmt::format(" + j_{}", side) : ""));
@@ -325,22 +249,17 @@ class SkinnyPrinter {
   }
 
   const Graph& body_;
-  const ContractRoles& roles_;
-  std::string name_;
-  ContractSchedule s_;
-  TileTypes types_;
-  Expr rows_;                         // filled up to whole groups
-  Expr depth_;                        // of the sums
-  std::optional<PlainFactor> plain_;  // the rows, when they are read where they lie
-  std::vector<FactorIn> columns_;
+  const ContractSchedule& s_ = schedule;
+  Expr rows_;                       // filled up to whole groups
   std::vector<ScaledRuns> scaled_;  // of the columns, when the schedule has blocks
+  std::vector<Halves> halves_;      // of the columns, when they are read as vectors
 };
 
 }  // namespace
 
 int64_t best_blocks(const ContractRoles& roles, const ContractSchedule& schedule) {
   const bool dots = schedule.method == ContractMethod::dot && roles.dtype == f32;
-  if (!dots || !scaled_columns(roles, skinny_columns(roles, schedule))) return 0;
+  if (!dots || !scaled_columns(roles, column_factors(roles, schedule.wide != 0))) return 0;
   const std::optional<NarrowFactor> rows = narrow_factor(roles, roles.rows);
   return rows && is_float(rows->dtype) ? 2 : 1;
 }
@@ -353,7 +272,14 @@ Expected<KernelText> print_skinny(const Graph& body, const ContractRoles& roles,
     return error(fmt::format("the schedule \"{}\" is not one of a product with few rows", schedule.str()));
   }
   if (schedule.blocks != 0) LUMEN_TRY(check_blocks(roles, schedule));
-  return SkinnyPrinter(body, roles, name, schedule).print();
+  SkinnyFrame frame{roles,
+                    name,
+                    schedule,
+                    vector_types(roles.dtype),
+                    roles.extent(Role::summed),
+                    std::nullopt,
+                    column_factors(roles, schedule.wide != 0)};
+  return SkinnyPrinter(body, std::move(frame)).print();
 }
 
 }  // namespace lumen

@@ -1,9 +1,10 @@
 // Tiles: the innermost loops of a Contract, which multiply a packed panel of rows by a packed panel of columns.
 //
-//   static void name(int64_t count, const S* a, const S* b, T* t, int64_t step, int fresh)
+//   static void name(int64_t count, const S* a, const S* b, T* t, int64_t step, int fresh, const void* next)
 //
 // adds to t[mr][nr], whose rows are `step` apart, or sets it when `fresh`, the products of `count` summed elements;
-// `count` is a multiple of what the panels are filled up to.
+// `count` is a multiple of what the panels are filled up to. `next` is there for a matrix unit with TileSteps::ahead:
+// what is fetched into the second cache meanwhile, that many lines for each depth.
 #pragma once
 
 #include <string>
@@ -28,6 +29,7 @@ struct TileSteps {
   int64_t row = 1;         // from one row to the next
   int64_t row_summed = 0;  // along the summed axis: one element for vectors, a depth of them for a matrix unit
   int64_t column_summed = 0;
+  int64_t ahead = 0;  // lines of 64 bytes
 };
 
 // Vectors of `vector_bytes`; works for every type with C's operators.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "lumen/codegen/scalar.h"
 #include "lumen/hlir/cast.h"
 #include "lumen/hlir/view.h"
@@ -131,8 +133,10 @@ class Unrounded {
     }
     if (!node.is<hlir::Cast>()) return std::nullopt;
     if (!widened) return node.type.dtype == f32 ? build(node.operands[0], true) : std::nullopt;
-    const bool rounds = is_float(node.type.dtype) && from_[node.operands[0]].type.dtype == f32;
-    return rounds ? std::optional(copy_into(*graph_, from_, node.operands[0])) : std::nullopt;
+    const DType before = from_[node.operands[0]].type.dtype;
+    if (!is_half(node.type.dtype) || (before != f32 && !is_half(before))) return std::nullopt;
+    const NodeId operand = copy_into(*graph_, from_, node.operands[0]);
+    return before == f32 ? operand : graph_->add(hlir::Cast{f32}, std::span(&operand, 1)).value();
   }
 
  private:
@@ -176,6 +180,19 @@ std::optional<FactorIn> unrounded_factor(const ContractRoles& roles, NodeId fact
   Unrounded unrounded(roles);
   const std::optional<NodeId> node = unrounded.build(factor);
   return node ? std::optional(FactorIn{unrounded.graph(), *node}) : std::nullopt;
+}
+
+bool has_rounded_columns(const ContractRoles& roles) {
+  return std::ranges::any_of(roles.columns, [&](NodeId factor) { return unrounded_factor(roles, factor).has_value(); });
+}
+
+std::vector<FactorIn> column_factors(const ContractRoles& roles, bool wide) {
+  std::vector<FactorIn> columns;
+  for (const NodeId factor : roles.columns) {
+    columns.push_back({roles.graph, factor});
+    if (wide) columns.back() = unrounded_factor(roles, factor).value_or(columns.back());
+  }
+  return columns;
 }
 
 bool is_held_as_stored(DType dtype) {

@@ -25,9 +25,12 @@ struct FactorIn {
   std::shared_ptr<Graph> graph;
   NodeId node{};
 };
-// A factor before it was rounded to a narrower float and widened again, as quantised weights of a model in bf16 are.
-// Nothing when it was not.
+// A factor before it was rounded to bf16 or f16 and widened again, as weights of a model in bf16 are that are quantised
+// or f16. Nothing when it was not.
 std::optional<FactorIn> unrounded_factor(const ContractRoles& roles, NodeId factor);
+bool has_rounded_columns(const ContractRoles& roles);
+// What is multiplied with the rows, side by side; `wide`: before it was rounded.
+std::vector<FactorIn> column_factors(const ContractRoles& roles, bool wide);
 
 // Whether elements in memory have the bits of compute_type().
 bool is_held_as_stored(DType dtype);

@@ -14,7 +14,7 @@ namespace lumen {
 enum class CudaAttentionMethod : uint8_t {
   decode,  // few rows at a time: keys and values are read once, where they lie; any dtype
   flash,   // tiles of rows and keys, both products by the tensor cores: bf16 and f16
-  groups,  // the same by products of four warps, on Hopper
+  groups,  // the same by products of four warps, 64 rows each, beside four warps that copy: on Hopper
 };
 
 // How attention runs: what does not change its meaning. Sizes are in elements.
@@ -24,7 +24,7 @@ struct CudaAttentionSchedule {
   int64_t keys = 0;     // that are weighed at a time
   int64_t parts = 0;    // of the keys, each for a block of its own; 0 is 1
   int64_t threads = 0;  // of a block
-  int64_t stages = 0;   // of keys and values in shared memory, where there is a choice: one more comes ahead
+  int64_t stages = 0;   // of keys and values in shared memory, where there is a choice
 
   bool operator==(const CudaAttentionSchedule&) const = default;
   // "gpu-decode rows=4 keys=64 parts=32 threads=256"

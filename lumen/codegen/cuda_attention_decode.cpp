@@ -40,7 +40,8 @@ class DecodePrinter {
   Expected<KernelText> print() {
     KernelText kernel;
     const bool parts = s_.parts > 1;
-    const std::string place = LUMEN_TRY(attention_place(form_, bounds_, s_, kernel.faults));
+    const std::string place = attention_place(form_, bounds_, s_) +
+                              LUMEN_TRY(attention_row_bounds(form_, bounds_, s_, s_.threads, kernel.faults));
     const std::string queries = LUMEN_TRY(fill_queries(kernel.faults));
     if (keys_.is_wide()) read_key_ = keys_.read("kw[u]", kernel.faults);
     if (values_.is_wide()) read_value_ = values_.read("vw[u]", kernel.faults);

@@ -46,11 +46,12 @@ class FlashPrinter {
   Expected<KernelText> print() {
     KernelText kernel;
     const KeyBounds& bounds = tiles_.bounds();
-    const std::string place = LUMEN_TRY(attention_place(form_, bounds, s_, kernel.faults));
+    const std::string place = attention_place(form_, bounds, s_) +
+                              LUMEN_TRY(attention_row_bounds(form_, bounds, s_, s_.threads, kernel.faults));
     const std::string queries = LUMEN_TRY(queries_.fill("rows", "m0", s_.threads, kernel.faults, true));
     const std::string fill = LUMEN_TRY(fill_stage(kernel.faults));
     const std::string weigh = LUMEN_TRY(tiles_.weigh(tiles_.rescale(), kernel.faults));
-    const std::string store = LUMEN_TRY(tiles_.store(kernel.faults));
+    const std::string store = LUMEN_TRY(tiles_.store(0, "__syncthreads();", kernel.faults));
     kernel.text = kernel_head(body_, name_, static_cast<int>(s_.threads)) + "  LUMEN_DYNAMIC_SHARED(shared);\n";
     kernel.text += fmt::format(
         "  typedef {I} Index;\n"
@@ -77,7 +78,7 @@ class FlashPrinter {
         "      if (next < last) {{\n{fill}      }}\n      lumen_commit_copies();\n"
         "      if (next <= own_begin || k0 >= own_end) continue;\n",
         fmt::arg("T", s_.keys), fmt::arg("stage", stage_), fmt::arg("fill", fill_at("next", "turn", fill)));
-    kernel.text += scores_text() + weigh + sums_text() + "    }\n" + store;
+    kernel.text += scores_text() + weigh + sums_text() + "    }\n    lumen_wait_for_copies<0>();\n" + store;
     kernel.text += "    __syncthreads();\n  }\n  LUMEN_RETURN;\n}\n";
     KernelStep step{name_, attention_blocks(form_, s_)};
     step.threads = static_cast<int>(s_.threads);

@@ -12,6 +12,9 @@ namespace lumen {
 
 namespace {
 
+// Whose keys and values, a few megabytes each, the cache has at a time. Fewer leave heavy rows of the last to the end.
+constexpr int64_t kHeadsTogether = 8;
+
 int64_t parts_of(const CudaAttentionSchedule& s) { return std::max<int64_t>(1, s.parts); }
 int64_t features_of(const AttentionForm& form) { return *form.second.extent(Role::column).constant(); }
 Expr row_tiles(const AttentionForm& form, const CudaAttentionSchedule& s) { return ceil_div(form.rows(), s.rows); }
@@ -73,16 +76,24 @@ std::string attention_index_type(const Graph& body, const AttentionForm& form) {
   return small ? "int32_t" : "int64_t";
 }
 
-Expected<std::string> attention_place(const AttentionForm& form, const KeyBounds& bounds,
-                                      const CudaAttentionSchedule& s, std::vector<std::string>& faults) {
-  std::string text = fmt::format(
-      "    const Index row_tiles = {tiles}, part = (Index)row % {P};\n"
-      "    const Index tile = row_tiles - 1 - (Index)row / {P} % row_tiles;\n"
-      "    const Index i0 = (Index)row / {P} / row_tiles, m0 = tile * {R};\n"
-      "    const Index m1 = m0 + {R} < {M} ? m0 + {R} : {M};\n",
-      fmt::arg("tiles", plain_number(row_tiles(form, s))), fmt::arg("P", parts_of(s)), fmt::arg("R", s.rows),
-      fmt::arg("M", plain_number(form.rows())));
-  if (bounds.all.empty()) return text;
+std::string attention_place(const AttentionForm& form, const KeyBounds& bounds, const CudaAttentionSchedule& s) {
+  const std::string tiles = plain_number(row_tiles(form, s)), batch = plain_number(form.batch());
+  // Where all have the same to do, blocks of one head are next to each other: they share keys.
+  const int64_t heads = bounds.all.empty() ? 1 : kHeadsTogether;
+  return fmt::format(
+      "    const Index row_tiles = {tiles}, part = (Index)row % {P}, place = (Index)row / {P};\n"
+      "    const Index heads = place / ({H} * row_tiles) * {H}, within = place % ({H} * row_tiles);\n"
+      "    const Index together = {B} - heads < {H} ? {B} - heads : {H};\n"
+      "    const Index i0 = heads + within % together, tile = row_tiles - 1 - within / together;\n"
+      "    const Index m0 = tile * {R}, m1 = m0 + {R} < {M} ? m0 + {R} : {M};\n",
+      fmt::arg("tiles", tiles), fmt::arg("P", parts_of(s)), fmt::arg("H", heads), fmt::arg("B", batch),
+      fmt::arg("R", s.rows), fmt::arg("M", plain_number(form.rows())));
+}
+
+Expected<std::string> attention_row_bounds(const AttentionForm& form, const KeyBounds& bounds,
+                                           const CudaAttentionSchedule& s, int64_t threads,
+                                           std::vector<std::string>& faults) {
+  if (bounds.all.empty()) return std::string();
   ElementWriter writer(*form.graph, 6, faults);
   for (const KeyBound& bound : bounds.all) {
     // No key is as far away as the nearest number may be, and sums of a few such numbers do not overflow.
@@ -96,13 +107,13 @@ Expected<std::string> attention_place(const AttentionForm& form, const KeyBounds
   const std::string keys = plain_number(form.keys());
   const std::string begins =
       bounds.has_begins() ? fmt::format("      begins[r] = (int)lumen_min_i64(begin, {});\n", keys) : "";
-  return text + fmt::format(
-                    "    for (int r = threadIdx.x; r < {R}; r += {threads}) {{\n"
-                    "      const Index i1 = m0 + r < m1 ? m0 + r : m1 - 1;\n"
-                    "      int64_t begin = 0, end = {K};\n{text}{begins}"
-                    "      ends[r] = (int)lumen_max_i64(end, 0);\n    }}\n",
-                    fmt::arg("R", s.rows), fmt::arg("threads", s.threads), fmt::arg("K", keys),
-                    fmt::arg("text", writer.text()), fmt::arg("begins", begins));
+  return fmt::format(
+      "    for (int r = threadIdx.x; r < {R}; r += {threads}) {{\n"
+      "      const Index i1 = m0 + r < m1 ? m0 + r : m1 - 1;\n"
+      "      int64_t begin = 0, end = {K};\n{text}{begins}"
+      "      ends[r] = (int)lumen_max_i64(end, 0);\n    }}\n",
+      fmt::arg("R", s.rows), fmt::arg("threads", threads), fmt::arg("K", keys), fmt::arg("text", writer.text()),
+      fmt::arg("begins", begins));
 }
 
 namespace {

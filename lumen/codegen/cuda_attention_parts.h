@@ -29,11 +29,14 @@ Expected<std::string> print_cuda_row_store(const Graph& body, const AttentionFor
 // The type of coordinates.
 std::string attention_index_type(const Graph& body, const AttentionForm& form);
 
-// Blocks are (batch, rows, part): `i0`, `tile`, `m0`, `m1` and `part` of `row`. Where there are bounds, those of row
-// m0 + r are left in `ends[r]` and, where there are such, `begins[r]`, which are ints in shared memory.
-// The last rows come first: where keys are left out, they have the most to do.
-Expected<std::string> attention_place(const AttentionForm& form, const KeyBounds& bounds,
-                                      const CudaAttentionSchedule& schedule, std::vector<std::string>& faults);
+// Blocks are (batch, rows, part): `i0`, `tile`, `m0`, `m1` and `part` of `row`. Where keys are left out, the last rows
+// of some heads come first: they have the most to do, and little is to be left at the end.
+std::string attention_place(const AttentionForm& form, const KeyBounds& bounds, const CudaAttentionSchedule& schedule);
+// Where there are bounds, those of row m0 + r are left in `ends[r]` and, where there are such, `begins[r]`, which are
+// ints in shared memory, by the first `threads` threads.
+Expected<std::string> attention_row_bounds(const AttentionForm& form, const KeyBounds& bounds,
+                                           const CudaAttentionSchedule& schedule, int64_t threads,
+                                           std::vector<std::string>& faults);
 // The keys `first` … `last` of the part; those that no row of the block sees are in none. The block has waited for its
 // bounds; `lane` is the thread's in its warp.
 std::string attention_range(const AttentionForm& form, const KeyBounds& bounds, const CudaAttentionSchedule& schedule);

@@ -26,10 +26,10 @@ constexpr SizeNames<Schedule, 5> kSizes = {
 
 constexpr int64_t kFewRows = 16;
 constexpr int64_t kMostParts = 64;
-constexpr int64_t kGroupRows = 64;   // fewer leave half of a block idle
-constexpr int64_t kShortPart = 128;  // keys that are not worth a block each
+constexpr int64_t kGroupRows = 64;  // fewer leave half of a block idle
 
-// Few rows leave most of the machine idle unless the keys are cut into parts.
+// Few rows leave most of the machine idle unless the keys are cut into parts: as many as fill it twice, where each has
+// keys for a turn of its block. Short ones are soon done: turns of 32 keys are more blocks.
 void add_decode(const AttentionForm& given, const Target& target, std::vector<Schedule>& schedules) {
   const AttentionForm form = with_shared_rows(given);
   const std::optional<int64_t> rows = form.rows().constant();
@@ -38,16 +38,16 @@ void add_decode(const AttentionForm& given, const Target& target, std::vector<Sc
   s.rows = few ? *rows : 8;
   s.threads = 256;
   const int64_t batch = std::max<int64_t>(1, form.batch().is_constant() ? *form.batch().constant() : 8);
-  const int64_t parts = std::min(2 * target.multiprocessors / batch, bounds(form.keys()).hi / kShortPart);
-  s.parts = few && parts > 1 ? std::min(parts, kMostParts) : 0;
-  for (const int64_t keys : {64, 128, 256}) {
-    s.keys = keys;
+  const int64_t most = std::min(2 * target.multiprocessors / batch, kMostParts), keys = bounds(form.keys()).hi;
+  for (const int64_t turn : {int64_t{64}, int64_t{128}, few && keys / 32 <= most ? int64_t{32} : int64_t{256}}) {
+    const int64_t parts = std::min(most, keys / turn);
+    s.keys = turn;
+    s.parts = few && parts > 1 ? parts : 0;
     schedules.push_back(s);
   }
-  if (s.parts <= 1) return;
   s.keys = 64;
-  s.parts = s.parts > 8 ? s.parts / 4 : 0;
-  schedules.push_back(s);
+  s.parts = std::min(most, keys / 64) / 4;
+  if (few && s.parts > 2) schedules.push_back(s);
 }
 
 }  // namespace
@@ -70,7 +70,7 @@ Expected<std::vector<CudaAttentionSchedule>> cuda_attention_schedules(const Grap
   if (flash_dtype(form)) {
     if (bounds(form.rows()).hi >= kGroupRows) {
       for (const auto& [rows, keys, stages] : {std::array{128, 128, 3}, {192, 64, 3}, {128, 128, 2}, {128, 64, 2}}) {
-        all.push_back({Method::groups, rows, keys, 0, 2 * rows, stages});
+        all.push_back({Method::groups, rows, keys, 0, 2 * rows + 128, stages});
       }
     }
     // 16 rows to a warp; then 32, which read keys and values from shared memory half as often.

@@ -143,11 +143,11 @@ std::string AttentionTiles::shrink() const {
 
 // They go through shared memory so that neighbours are stored by neighbours. What is the same for all
 // features of a row is found once for those of a thread.
-Expected<std::string> AttentionTiles::store(std::vector<std::string>& faults) const {
+Expected<std::string> AttentionTiles::store(int64_t first_thread, const std::string& meet,
+                                            std::vector<std::string>& faults) const {
   const std::string store = LUMEN_TRY(print_cuda_row_store(body_, form_, 8, faults));
   return fmt::format(
-      "    lumen_wait_for_copies<0>();\n    __syncthreads();\n"
-      "    float* const sums = (float*)shared;\n    float* const tops = sums + {R} * {P};\n"
+      "    {meet}\n    float* const sums = (float*)shared;\n    float* const tops = sums + {R} * {P};\n"
       "    float* const totals = tops + {R};\n"
       "    LUMEN_UNROLL for (int m = 0; m < {M}; ++m) LUMEN_UNROLL for (int h = 0; h < 2; ++h) {{\n"
       "      const int r = down + m * 16 + h * 8 + lane / 4;\n"
@@ -156,17 +156,19 @@ Expected<std::string> AttentionTiles::store(std::vector<std::string>& faults) co
       "      if (lane % 4 == 0) tops[r] = top[m][h] * {scale:.9e}f, totals[r] = all;\n"
       "      LUMEN_UNROLL for (int n = 0; n < {N}; ++n)\n"
       "        *(float2*)(sums + r * {P} + n * 8 + lane % 4 * 2) = float2{{o[m][n][2 * h], o[m][n][2 * h + 1]}};\n"
-      "    }}\n    __syncthreads();\n"
-      "    for (int r = threadIdx.x / {L}; r < {R}; r += {threads} / {L}) {{\n"
+      "    }}\n    {meet}\n"
+      "    const int thread = (int)threadIdx.x - {first};\n"
+      "    for (int r = thread / {L}; r < {R}; r += {threads} / {L}) {{\n"
       "      const Index i1 = m0 + r;\n      if (i1 >= m1) break;\n"
       "      const float top = tops[r], total = totals[r];\n"
       "      LUMEN_UNROLL for (int n = 0; n < {turns}; ++n) {{\n"
-      "        const Index i2 = n * {L} + (Index)(threadIdx.x % {L});\n{rest}"
+      "        const Index i2 = n * {L} + thread % {L};\n{rest}"
       "        const float sum = sums[r * {P} + i2];\n{store}      }}\n    }}\n",
       fmt::arg("L", kStorers), fmt::arg("turns", (features_ + kStorers - 1) / kStorers),
       fmt::arg("rest", features_ % kStorers == 0 ? "" : fmt::format("        if (i2 >= {}) break;\n", features_)),
       fmt::arg("R", s_.rows), fmt::arg("P", pitch()), fmt::arg("M", tiles_), fmt::arg("scale", scale_.value_or(1)),
-      fmt::arg("N", feature_tiles_), fmt::arg("threads", s_.threads), fmt::arg("store", store));
+      fmt::arg("N", feature_tiles_), fmt::arg("threads", s_.threads - first_thread), fmt::arg("first", first_thread),
+      fmt::arg("meet", meet), fmt::arg("store", store));
 }
 
 }  // namespace lumen

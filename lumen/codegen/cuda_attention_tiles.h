@@ -33,8 +33,9 @@ class AttentionTiles {
   std::string rescale() const;
   // The same after the statements `wait`, behind which no statement of weigh() is moved.
   std::string rescale_after(const std::string& wait) const;
-  // Stores the block's outputs. Sums go through shared memory, of which this takes store_bytes().
-  Expected<std::string> store(std::vector<std::string>& faults) const;
+  // Stores the block's outputs by its threads from `first_thread` on, which the statement `meet` makes wait for each
+  // other. Sums go through shared memory, of which this takes store_bytes().
+  Expected<std::string> store(int64_t first_thread, const std::string& meet, std::vector<std::string>& faults) const;
   int64_t store_bytes() const;
 
  private:

@@ -20,15 +20,6 @@ constexpr int64_t kReserved = 1 << 10;  // bytes of shared memory that a block h
 constexpr int64_t kMostThreads = 1024;  // of a multiprocessor, so that each has 64 registers
 constexpr int64_t kMostAtOnce = 4;      // blocks of a multiprocessor
 
-std::vector<FactorIn> columns_of(const ContractRoles& roles, bool wide) {
-  std::vector<FactorIn> columns;
-  for (const NodeId factor : roles.columns) {
-    columns.push_back({roles.graph, factor});
-    if (wide) columns.back() = unrounded_factor(roles, factor).value_or(columns.back());
-  }
-  return columns;
-}
-
 // One for each side, all of one size; none when that is not so.
 std::vector<BlocksPlan> plans_of(const ContractRoles& roles, const std::vector<FactorIn>& columns) {
   std::vector<BlocksPlan> plans;
@@ -363,7 +354,7 @@ int64_t blocks_at_once(const Target& target, int64_t shared, int64_t threads) {
 }
 
 std::optional<BlocksStage> blocks_stage(const ContractRoles& roles, bool wide) {
-  const std::vector<BlocksPlan> plans = plans_of(roles, columns_of(roles, wide));
+  const std::vector<BlocksPlan> plans = plans_of(roles, column_factors(roles, wide));
   if (plans.empty()) return std::nullopt;
   return BlocksStage{plans[0].elements, plans[0].bytes * std::ssize(plans)};
 }
@@ -371,7 +362,7 @@ std::optional<BlocksStage> blocks_stage(const ContractRoles& roles, bool wide) {
 Expected<CudaTileText> print_cuda_blocks(const ContractRoles& roles, const CudaContractSchedule& s,
                                          const Target& target) {
   if (!is_warp_tile(roles, s)) return error(fmt::format("the schedule \"{}\" is not one of warps that dot", s.str()));
-  const std::vector<FactorIn> columns = columns_of(roles, s.wide != 0);
+  const std::vector<FactorIn> columns = column_factors(roles, s.wide != 0);
   const std::vector<BlocksPlan> plans = plans_of(roles, columns);
   if (plans.empty()) {
     return error(

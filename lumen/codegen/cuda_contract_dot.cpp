@@ -28,10 +28,7 @@ class DotPrinter {
     type_ = sum_type(roles.dtype);
     split_ = warps_.split();
     sides_ = std::ssize(roles.columns);
-    for (const NodeId factor : roles.columns) {
-      columns_.push_back({roles.graph, factor});
-      if (s_.wide != 0) columns_.back() = unrounded_factor(roles, factor).value_or(columns_.back());
-    }
+    columns_ = column_factors(roles, s_.wide != 0);
     find_vectors();
     if (!vectors_.empty()) warps_.of_lane = at_once_;
     const Expr depth = roles.extent(Role::summed);

@@ -116,8 +116,7 @@ Schedule even_dot_of(const ContractRoles& roles, const Target& target) {
 void add_dots(const ContractRoles& roles, const Target& target, std::vector<Schedule>& schedules) {
   const auto sides = std::ssize(roles.columns);
   const int64_t rows = std::max<int64_t>(1, bounds(roles.extent(Role::row)).hi);
-  const auto is_rounded = [&](NodeId factor) { return unrounded_factor(roles, factor).has_value(); };
-  const bool wide = std::ranges::any_of(roles.columns, is_rounded);
+  const bool wide = has_rounded_columns(roles);
   const int64_t columns = bounds(roles.extent(Role::batch) * roles.extent(Role::column)).hi;
   const bool many = columns / 2 >= target.multiprocessors * kWarpsToFill * 7 / 8;
   std::vector<Schedule> found;
@@ -141,10 +140,9 @@ void add_dots(const ContractRoles& roles, const Target& target, std::vector<Sche
 // has, the less it reads of the rows, and the fewer warps there is room for.
 void add_blocks(const ContractRoles& roles, const Target& target, std::vector<Schedule>& schedules) {
   const auto sides = std::ssize(roles.columns);
-  const auto is_rounded = [&](NodeId factor) { return unrounded_factor(roles, factor).has_value(); };
   Schedule s;
   s.method = Method::blocks;
-  s.wide = std::ranges::any_of(roles.columns, is_rounded) ? 1 : 0;
+  s.wide = has_rounded_columns(roles) ? 1 : 0;
   const std::optional<BlocksStage> stage = blocks_stage(roles, s.wide != 0);
   if (!stage) return;
   s.rows = std::max<int64_t>(1, bounds(roles.extent(Role::row)).hi);

@@ -12,8 +12,10 @@ namespace lumen {
 
 namespace {
 
-constexpr int64_t kPiece = 8;   // elements of 16 bytes
-constexpr int64_t kWidth = 64;  // elements of a line that groups read: all banks
+constexpr int64_t kPiece = 8;            // elements of 16 bytes
+constexpr int64_t kCopierTurns = 4;      // whose addresses are in registers of threads that have few of them;
+constexpr int64_t kMostCopierTurns = 4;  // times as many are found once for all tiles
+constexpr int64_t kWidth = 64;           // elements of a line that groups read: all banks
 
 }  // namespace
 
@@ -42,7 +44,7 @@ std::string CudaStage::place(const std::string& line, const std::string& piece, 
 }
 
 // What is not there is read as nothing, from where the first element is: no branches, so that what is the same for all
-// tiles is found once. All addresses are known before the first copy, as an index that chooses takes its time.
+// tiles is found once. Many addresses are known before the first copy, as an index that chooses takes its time.
 std::string CudaStage::copy(const std::string& to, const std::string& first, int64_t threads,
                             std::vector<std::string>& faults, std::optional<Role> inside) const {
   ElementWriter gathers(*roles_.graph, 8, faults);
@@ -50,6 +52,7 @@ std::string CudaStage::copy(const std::string& to, const std::string& first, int
   faults = gathers.faults();
   const bool summed = way_ == Way::along_summed;
   const int64_t size = elements() / kPiece, turns = (size + threads - 1) / threads;
+  const int64_t some = reader_ == StageReader::groups ? std::min(turns, kCopierTurns) : turns;
   // Where all lines have as many threads, the piece of a thread is always the same.
   const std::string e =
       threads % pieces() == 0
@@ -57,21 +60,29 @@ std::string CudaStage::copy(const std::string& to, const std::string& first, int
                         threads / pieces())
           : fmt::format("const uint32_t e = threadIdx.x + u * {1}, line = e / {0}, piece = e % {0};", pieces(),
                         threads);
-  // For groups all lines of a thread are exchanged in one way, and the places of its pieces are constants apart.
-  const bool alike = reader_ == StageReader::groups && threads % (8 * pieces()) == 0;
-  const std::string like = alike ? fmt::format("threadIdx.x / {}", pieces()) : "line";
+  // For groups the lines of a thread are exchanged in one way, or in a few that are constants, and the places of its
+  // pieces are constants apart.
+  const int64_t step = std::max<int64_t>(1, threads / pieces());
+  std::string like = "line";
+  if (reader_ == StageReader::groups && threads % pieces() == 0 && (step % 8 == 0 || 8 % step == 0)) {
+    like = fmt::format("(threadIdx.x / {} % {} ^ u * {} % 8)", pieces(), std::min<int64_t>(step, 8), step);
+  }
   const std::string rest = size % threads == 0 ? "" : fmt::format("        if (line >= {}) break;\n", size / pieces());
   return fmt::format(
-      "      {{\n      const uint16_t* sources[{turns}];\n      int bytes[{turns}];\n"
-      "      LUMEN_UNROLL for (uint32_t u = 0; u < {turns}; ++u) {{\n        {e}\n{rest}"
+      "      {unroll} for (uint32_t u0 = 0; u0 < {turns}; u0 += {some}) {{\n"
+      "      const uint32_t u1 = u0 + {some} < {turns} ? u0 + {some} : {turns};\n"
+      "      const uint16_t* sources[{some}];\n      int bytes[{some}];\n"
+      "      LUMEN_UNROLL for (uint32_t u = u0; u < u1; ++u) {{\n        {e}\n{rest}"
       "        const Index lane_at = {first} + (Index)({lane}), summed_at = kk + (Index)({k});\n"
       "        const bool is_lane = {is_lane}, is_summed = {is_summed};\n"
       "        const Index {i} = is_lane ? lane_at : 0, i3 = is_summed ? summed_at : 0;\n{gathers}"
-      "        sources[u] = a{input} + {index}, bytes[u] = is_lane && is_summed ? 16 : 0;\n      }}\n"
-      "      LUMEN_UNROLL for (uint32_t u = 0; u < {turns}; ++u) {{\n        {e}\n{rest}"
-      "        lumen_copy_async({to} + {place}, sources[u], bytes[u]);\n      }}\n      }}\n",
-      fmt::arg("turns", turns), fmt::arg("e", e), fmt::arg("rest", rest), fmt::arg("first", first),
-      fmt::arg("lane", summed ? "line" : "piece * 8"), fmt::arg("k", summed ? "piece * 8" : "line"),
+      "        sources[u - u0] = a{input} + {index}, bytes[u - u0] = is_lane && is_summed ? 16 : 0;\n      }}\n"
+      "      LUMEN_UNROLL for (uint32_t u = u0; u < u1; ++u) {{\n        {e}\n{rest}"
+      "        lumen_copy_async({to} + {place}, sources[u - u0], bytes[u - u0]);\n      }}\n      }}\n",
+      fmt::arg("unroll", turns > kMostCopierTurns * some ? "LUMEN_UNROLL_BY(1)" : "LUMEN_UNROLL"),
+      fmt::arg("turns", turns), fmt::arg("some", some), fmt::arg("e", e), fmt::arg("rest", rest),
+      fmt::arg("first", first), fmt::arg("lane", summed ? "line" : "piece * 8"),
+      fmt::arg("k", summed ? "piece * 8" : "line"),
       fmt::arg("is_lane", inside == lane_ ? "true" : "lane_at < " + plain_number(roles_.extent(lane_))),
       fmt::arg("is_summed", inside == Role::summed ? "true" : "summed_at < k1"),
       fmt::arg("i", lane_ == Role::row ? "i1" : "i2"), fmt::arg("gathers", gathers.text()), fmt::arg("to", to),

@@ -69,6 +69,68 @@ LUMEN_FN void lumen_pin(uint32_t* a) {
   LUMEN_UNROLL for (int k = 0; k < count; ++k) asm volatile("" : "+r"(a[k]) :: "memory");
 #endif
 }
+
+// A gate in shared memory opens when `count` threads have arrived, and waits for as many again. Who passes it has seen
+// it open as often as `parity` says, which is 0 for the first time, 1 for the second, and so on; before the first time
+// parity 1 is let through. What was written before an arrival is seen behind the gate.
+LUMEN_FN void lumen_set_gate(uint64_t* gate, int count) {
+#ifdef LUMEN_EMULATED
+  lumen_emulator::set_gate(gate, count);
+#else
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;"
+               :: "r"((uint32_t)__cvta_generic_to_shared(gate)), "r"(count) : "memory");
+#endif
+}
+LUMEN_FN void lumen_arrive(uint64_t* gate) {
+#ifdef LUMEN_EMULATED
+  lumen_emulator::arrive(gate);
+#else
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];"
+               :: "r"((uint32_t)__cvta_generic_to_shared(gate)) : "memory");
+#endif
+}
+LUMEN_FN void lumen_pass(uint64_t* gate, int parity) {
+#ifdef LUMEN_EMULATED
+  lumen_emulator::pass(gate, parity);
+#else
+  const uint32_t address = (uint32_t)__cvta_generic_to_shared(gate);
+  uint32_t open = 0;
+  while (open == 0) {
+    asm volatile("{\n.reg .pred open;\nmbarrier.try_wait.parity.shared::cta.b64 open, [%1], %2;\n"
+                 "selp.u32 %0, 1, 0, open;\n}"
+                 : "=r"(open) : "r"(address), "r"(parity) : "memory");
+  }
+#endif
+}
+// Some warps of a block meet at one of its 15 numbered places, `threads` in all: those that wait there, and those that
+// only let the others go on. Place 0 is __syncthreads().
+LUMEN_FN void lumen_meet(int place, int threads) {
+#ifdef LUMEN_EMULATED
+  lumen_emulator::meet(place, threads, true);
+#else
+  asm volatile("bar.sync %0, %1;" :: "r"(place), "r"(threads) : "memory");
+#endif
+}
+LUMEN_FN void lumen_let_go(int place, int threads) {
+#ifdef LUMEN_EMULATED
+  lumen_emulator::meet(place, threads, false);
+#else
+  asm volatile("bar.arrive %0, %1;" :: "r"(place), "r"(threads) : "memory");
+#endif
+}
+// Registers of each thread of a group from here on: some groups give away what others wait for.
+template <int count>
+LUMEN_FN void lumen_fewer_registers(void) {
+#ifndef LUMEN_EMULATED
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" :: "n"(count));
+#endif
+}
+template <int count>
+LUMEN_FN void lumen_more_registers(void) {
+#ifndef LUMEN_EMULATED
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" :: "n"(count));
+#endif
+}
 #endif
 #ifdef LUMEN_EMULATED
 template <int n, int turned_a, int turned_b>

@@ -6,6 +6,8 @@
 #include <set>
 
 #include "lumen/backend/buffer.h"
+#include "lumen/base/clock.h"
+#include "lumen/base/statistics.h"
 #include "lumen/codegen/element_ops.h"
 #include "lumen/hlir/binary.h"
 #include "lumen/hlir/leaves.h"
@@ -20,12 +22,7 @@ constexpr double kTrialSeconds = 1e-3;  // of runs make one trial
 constexpr double kFarBehind = 1.25;     // slower than the best of each round by this, after two: out
 constexpr double kHopeless = 4;         // the same after a single run that takes longer than this:
 constexpr double kLongRun = 0.1;        // seconds
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
+constexpr double kUndecided = 2;        // seconds of trials, after which what is undecided stays so
 
 class Racer {
  public:
@@ -56,10 +53,8 @@ class Racer {
     return least;
   }
   Timing timing() const {
-    const double middle = median(times_);
-    std::vector<double> off;
-    for (const double time : times_) off.push_back(std::abs(time - middle));
-    return {middle, median(off), static_cast<int64_t>(times_.size())};
+    const Summary found = summarise(times_);
+    return {found.median, found.mad, times_};
   }
 
  private:
@@ -190,8 +185,15 @@ std::vector<Expected<Timing>> measure(const Contest& contest) {
     states.push_back(made.ok() ? racers.back().warm_up(dims) : Expected<void>(made.diag()));
   }
   std::vector<bool> out = contest.to_the_end ? std::vector<bool>(racers.size()) : leave_out_hopeless(racers);
+  const auto needs_more = [&, start = seconds_now()] {
+    if (!contest.is_decided || !std::ranges::all_of(states, &Expected<void>::ok)) return false;
+    std::vector<std::vector<double>> times;
+    for (const Racer& racer : racers) times.push_back(racer.times());
+    return seconds_now() - start < kUndecided && !contest.is_decided(times);
+  };
+  int64_t trials = contest.trials;
   std::vector<double> best;  // by round
-  for (int64_t trial = 0; trial < contest.trials; ++trial) {
+  for (int64_t trial = 0; trial < trials || (needs_more() && (trials *= 2)); ++trial) {
     best.push_back(INFINITY);
     for (size_t k = 0; k < racers.size(); ++k) {
       if (!states[k].ok() || out[k]) continue;

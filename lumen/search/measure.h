@@ -2,6 +2,7 @@
 // or 1, but what is compared with the places of an axis (positions with those of a cache) is the last of these places.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -11,9 +12,9 @@
 namespace lumen::search {
 
 struct Timing {
-  double seconds = 0;  // median of the trials; of those that stay to the end, without what slowed all of them
-  double spread = 0;   // median absolute deviation of the trials, as they are
-  int64_t trials = 0;
+  double seconds = 0;         // median of the trials; of those that stay to the end, without what slowed all of them
+  double spread = 0;          // median absolute deviation of the trials, as they are
+  std::vector<double> times;  // of the trials
 };
 
 // Kernels that compute the same and compete. The trials of all take turns, so that what disturbs the machine disturbs
@@ -24,6 +25,9 @@ struct Contest {
   DimValues dims;
   bool to_the_end = false;  // all are tried as often
   int64_t trials = 9;       // of the ones that stay in the race
+  // Whether more trials than these, times[competitor][round], would say no more. Otherwise they are doubled, for two
+  // seconds. Who asks after every round finds one in which chance has decided.
+  std::function<bool(std::span<const std::vector<double>> times)> is_decided = {};
 };
 
 // Medians of the trials of competitors, times[competitor][round], that took turns: each trial counts as long as it

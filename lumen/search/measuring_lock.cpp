@@ -1,7 +1,6 @@
 #include "lumen/search/measuring_lock.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -9,14 +8,14 @@
 #include <chrono>
 #include <thread>
 
-#include "lumen/base/log.h"
+#include "lumen/base/progress.h"
 #include "lumen/search/tuning_store.h"
 
 namespace lumen::search {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Clock = Progress::Clock;
 
 constexpr auto kBetweenLooks = std::chrono::milliseconds(10);
 constexpr auto kSilence = std::chrono::seconds(2);
@@ -40,12 +39,9 @@ MeasuringLock::MeasuringLock(const std::string& path) {
   fd_ = ::open(name.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, 0644);
   if (fd_ < 0) return;
   const Clock::time_point start = Clock::now();
-  bool said = false;
+  Progress progress("waiting for another process that measures kernels", 0, stderr, kSilence);
   while (!try_lock(fd_) && Clock::now() - start < kPatience) {
-    if (!said && Clock::now() - start > kSilence) {
-      log_line(0, fmt::format("waiting for another process that measures kernels ({})", name));
-      said = true;
-    }
+    progress.advance(0);
     std::this_thread::sleep_for(kBetweenLooks);
   }
 }

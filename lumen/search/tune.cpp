@@ -200,7 +200,7 @@ TuningEntry Tuner::entry_of(const Open& open, const std::string& schedule, const
   if (timing.ok()) {
     entry.seconds = timing->seconds;
     entry.spread = timing->spread;
-    entry.trials = timing->trials;
+    entry.trials = std::ssize(timing->times);
   } else {
     entry.rejected = timing.diag().str();
   }

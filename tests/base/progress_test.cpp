@@ -72,11 +72,19 @@ TEST(Progress, RewritesOneLineAtMostTenTimesASecond) {
   EXPECT_LT(text.size(), 200u) << "1000 steps in no time must not be 1000 lines";
 }
 
+TEST(Progress, LeavesTheLineOfAnotherWhenItShowedNothing) {
+  Terminal terminal;
+  if (terminal.stream() == nullptr) GTEST_SKIP() << "no pseudo-terminal to be had";
+  { Progress progress("wait", 0, terminal.stream(), std::chrono::hours(1)); }
+  EXPECT_EQ(terminal.read_all(), "");
+}
+
 TEST(ProgressLine, Texts) {
   EXPECT_EQ(progress_line("tune", 0, 80, "", 0), "tune  0/80  0.0 s");
   EXPECT_EQ(progress_line("tune", 20, 80, "1.31 ms", 5), "tune  20/80  best 1.31 ms  5.0 s  ~15.0 s left");
   EXPECT_EQ(progress_line("tune", 80, 80, "", 125.9), "tune  80/80  2 min 05 s");
   EXPECT_EQ(progress_line("saturate", 12, 0, "", 7384), "saturate  12  2 h 03 min");
+  EXPECT_EQ(progress_line("wait", 0, 0, "", 3), "wait  3.0 s");
 }
 
 }  // namespace

@@ -131,6 +131,16 @@ TEST(ContractScaled, a_row_that_is_not_finite_gives_nan) {
   for (const Lane& lane : run_in(compiled, given, random)) ASSERT_TRUE(std::isnan(lane.f));
 }
 
+// What follows in memory, by a page: with blocks that are summed before they are scaled, and with others.
+TEST(ContractScaled, fetches_blocks_ahead) {
+  for (const BlockType type : {BlockType::q8_0, BlockType::q4_0, BlockType::q4_1, BlockType::mxfp4}) {
+    const std::shared_ptr<Graph> body = block_product(type, f32, 1);
+    const ContractSchedule schedule = contract_schedules(*body, vectors())[0];
+    const std::string text = print_contract(*body, "k", schedule, vectors()).value().text;
+    EXPECT_NE(text.find(" / 8 + 4096);"), std::string::npos) << schedule.str() << "\n" << text;
+  }
+}
+
 TEST(ContractScaled, says_what_it_cannot_do) {
   const auto refused = [](BlockType type, DType dtype, const char* schedule) {
     const std::shared_ptr<Graph> body = block_product(type, dtype, 1);

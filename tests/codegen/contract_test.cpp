@@ -119,6 +119,47 @@ TEST(Contract, sums_in_pieces) {
   cases.run(4);
 }
 
+// Rows are packed for kc products, of which kr at a time pass by a panel of columns: tiles wait in between, all of a
+// block or those of a panel, in a buffer or, when they are all that is wanted, in the output. 7 tiles of rows are
+// enough for each to fetch some of the next columns.
+TEST(Contract, sums_parts_of_a_piece) {
+  ContractCases cases(0);
+  const std::vector<ContractSchedule> vectors{
+      ContractSchedule::parse("gemm mr=3 nr=32 kc=144 kr=48 mc=6 nc=64").value(),
+      ContractSchedule::parse("gemm mr=3 nr=32 kc=96 kr=40 mc=6 nc=64").value(),
+      ContractSchedule::parse("gemm mr=3 nr=32 kc=130 kr=48 mc=102 nc=64 own=1").value()};
+  Graph graph;
+  product(graph.input("a0", {100, 130}), "mk", graph.input("a1", {150, 130}), "nk", "mn").output("r0");
+  cases.add(graph, {{}}, vectors);
+  if (!cpu::cpu().amx_bf16 || !cpu::cpu().amx_int8) return cases.run(4);
+  for (const char* sizes : {"kc=320 kr=128 mc=224 nc=64", "kc=192 kr=64 mc=224 nc=64", "kc=192 mc=224 nc=64",
+                            "kc=320 kr=64 mc=64 nc=160", "kc=320 kr=128 mc=224 nc=64 own=1", "kc=320 mc=128 nc=32"}) {
+    const ContractSchedule s = ContractSchedule::parse(std::string("amx mr=32 nr=32 ") + sizes).value();
+    for (const DType out : {bf16, f32}) {
+      Graph narrow;
+      const Tensor x = cast(narrow.input("a0", {210, 300}, bf16), f32);
+      const Tensor y = cast(narrow.input("a1", {300, 150}, bf16), f32);
+      const Tensor z = product(x, "mk", y, "kn", "mn");
+      (out == f32 ? z : cast(z, out)).output("r0");
+      cases.add(narrow, {{}}, {s});
+    }
+    Graph bytes;
+    const Expr k = bytes.dim("k", 0, 400);
+    const Tensor x = cast(bytes.input("a0", {70, k}, i8), i32);
+    const Tensor y = cast(bytes.input("a1", {k, 64}, u8), i32);
+    product(x, "mk", y, "kn", "mn").output("r0");
+    cases.add(bytes, {{{"k", 0}}, {{"k", 1}}, {{"k", 65}}, {{"k", 300}}, {{"k", 400}}}, {s});
+  }
+  Graph two;  // of one left side, read where it lies
+  const Tensor x = cast(two.input("a0", {96, 320}, bf16), f32);
+  for (const char* side : {"a1", "a2"}) {
+    product(x, "mk", cast(two.input(side, {80, 320}, bf16), f32), "nk", "mn")
+        .output(side == std::string("a1") ? "r0" : "r1");
+  }
+  cases.add(two, {{}}, {ContractSchedule::parse("amx mr=16 nr=32 kc=320 kr=128 mc=96 nc=96 direct=1").value()});
+  cases.run(4);
+}
+
 TEST(Contract, serves_dims_of_every_size) {
   ContractCases cases(20);
   add_symbolic(cases.adder());

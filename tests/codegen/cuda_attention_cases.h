@@ -55,17 +55,10 @@ class CudaAttentionCases {
   }
 
   void run() {
-    ASSERT_FALSE(cases_.empty());
-    const Emulated emulated(kernels_);
-    for (const Case& each : cases_) {
-      const auto [got, fault] = emulated.run(each, random_);
-      const std::vector<HostTensor> wanted = wanted_of(each).value();
-      ASSERT_EQ(fault, 0);
-      for (size_t k = 0; k < wanted.size(); ++k) {
-        expect_same(got[k], wanted[k], wanted[k].dtype == f32 ? 64 : 4, each, 1);
-      }
-      if (::testing::Test::HasFailure()) return;
-    }
+    const auto expect = [](const HostTensor& got, const HostTensor& wanted, const Case& each) {
+      expect_same(got, wanted, wanted.dtype == f32 ? 64 : 4, each, 1);
+    };
+    expect_emulated(kernels_, cases_, random_, expect);
   }
   size_t size() const { return kernels_.size(); }
 

@@ -1,6 +1,7 @@
 #include "tests/codegen/cuda_emulator.h"
 
 #include <fmt/format.h>
+#include <gtest/gtest-spi.h>
 
 #include <algorithm>
 #include <cstring>
@@ -165,6 +166,19 @@ std::vector<std::vector<HostTensor>> Emulated::run_joint(std::span<const Case> c
   std::vector<std::vector<HostTensor>> outputs;
   for (Buffers& each : buffers) outputs.push_back(each.outputs());
   return outputs;
+}
+
+std::vector<double> reports_and_results(const Case& given, std::mt19937_64& random) {
+  const Emulated emulated({given.kernel});
+  ::testing::TestPartResultArray reports;
+  std::vector<double> all(1);
+  {
+    const ::testing::ScopedFakeTestPartResultReporter taken(&reports);
+    const std::vector<HostTensor> got = emulated.run(given, random).first;
+    for (const Lane& lane : got[0].lanes) all.push_back(lane.f);
+  }
+  all[0] = reports.size();
+  return all;
 }
 
 }  // namespace lumen::testing

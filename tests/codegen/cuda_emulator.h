@@ -25,4 +25,23 @@ class Emulated {
   Compiled compiled_;
 };
 
+// Of a kernel that may be wrong: how many failures are reported, then the elements of its first output.
+std::vector<double> reports_and_results(const Case& given, std::mt19937_64& random);
+
+// Runs the cases, which must end without a fault, and hands each output to `expect`, beside the reference's and with
+// the case, until a test fails.
+template <class Expect>
+void expect_emulated(const std::vector<KernelText>& kernels, const std::vector<Case>& cases, std::mt19937_64& random,
+                     const Expect& expect) {
+  ASSERT_FALSE(cases.empty());
+  const Emulated emulated(kernels);
+  for (const Case& each : cases) {
+    const auto [got, fault] = emulated.run(each, random);
+    const std::vector<HostTensor> wanted = wanted_of(each).value();
+    ASSERT_EQ(fault, 0);
+    for (size_t k = 0; k < wanted.size(); ++k) expect(got[k], wanted[k], each);
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
 }  // namespace lumen::testing

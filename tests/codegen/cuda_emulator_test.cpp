@@ -71,6 +71,71 @@ TEST(CudaEmulator, reports_threads_that_wait_in_vain) {
                           "wait for each other");
 }
 
+// The first warp hands 32 numbers to the second, again and again, through one place: LEAVES and COMES are what it does
+// before it writes, and what the second does before it reads.
+const char* const kHanded =
+    "  __shared__ uint64_t gates[2];\n"
+    "  __shared__ float handed[32];\n"
+    "  const int lane = threadIdx.x % 32;\n"
+    "  if (threadIdx.x == 0) lumen_set_gate(gates, 32), lumen_set_gate(gates + 1, 32);\n"
+    "  __syncthreads();\n"
+    "  float sum = 0;\n"
+    "  for (int k = 0; k < 5; ++k) {\n"
+    "    if (threadIdx.x < 32) {\n"
+    "      LEAVES(gates + 1, 1 - k % 2);\n"
+    "      handed[lane] = lane + 100 * k;\n"
+    "      lumen_arrive(gates);\n"
+    "    } else {\n"
+    "      COMES(gates, k % 2);\n"
+    "      sum += handed[31 - lane];\n"
+    "      lumen_arrive(gates + 1);\n"
+    "    }\n"
+    "  }\n"
+    "  r0[threadIdx.x] = sum;\n";
+
+TEST(CudaEmulator, gates_open_when_all_have_arrived) {
+  const auto with = [&](const std::string& leaves, const std::string& comes) {
+    std::string text = kHanded;
+    text.replace(text.find("LEAVES"), 6, leaves);
+    std::mt19937_64 random(1);
+    return reports_and_results(case_of(text.replace(text.find("COMES"), 5, comes)), random);
+  };
+  const std::vector<double> right = with("lumen_pass", "lumen_pass");
+  ASSERT_EQ(right[0], 0);
+  for (size_t k = 0; k < 32; ++k) EXPECT_EQ(right[33 + k], 1000 + 5 * (31 - static_cast<double>(k)));
+  EXPECT_NE(with("(void)sizeof", "lumen_pass"), right);
+  EXPECT_NE(with("lumen_pass", "(void)sizeof"), right);
+  EXPECT_NONFATAL_FAILURE(run_case(case_of("  __shared__ uint64_t gate;\n  lumen_arrive(&gate);\n")), "was not set");
+  EXPECT_NONFATAL_FAILURE(run_case(case_of("  __shared__ uint64_t gate;\n"
+                                           "  if (threadIdx.x == 0) lumen_set_gate(&gate, 2);\n"
+                                           "  __syncthreads();\n"
+                                           "  if (threadIdx.x == 5) lumen_arrive(&gate);\n"
+                                           "  lumen_pass(&gate, 0);\n")),
+                          "wait for each other");
+}
+
+TEST(CudaEmulator, warps_meet_at_places) {
+  const auto with = [&](const std::string& first) {
+    return run_case(
+        case_of("  __shared__ float all[64];\n"
+                "  if (threadIdx.x < 32) {\n"
+                "    all[threadIdx.x] = a0[threadIdx.x];\n    " +
+                first +
+                "\n    r0[threadIdx.x] = 0;\n"
+                "  } else {\n"
+                "    lumen_meet(3, 64);\n"
+                "    r0[threadIdx.x] = all[63 - threadIdx.x];\n"
+                "  }\n"));
+  };
+  for (const char* const first : {"lumen_let_go(3, 64);", "lumen_meet(3, 64);"}) {
+    const std::vector<double> got = with(first);
+    for (size_t k = 32; k < 64; ++k) EXPECT_EQ(got[k], 63 - static_cast<double>(k)) << first;
+  }
+  EXPECT_NONFATAL_FAILURE(with(""), "wait for each other");
+  EXPECT_NONFATAL_FAILURE(with("lumen_let_go(3, 96);"), "disagree who meets");
+  EXPECT_NONFATAL_FAILURE(run_case(case_of("  lumen_let_go(3, 96), lumen_let_go(3, 96);\n")), "go twice");
+}
+
 TEST(CudaEmulator, sees_what_is_written_behind_an_output) {
   EXPECT_NONFATAL_FAILURE(run_case(case_of("  r0[threadIdx.x + 1] = 0;\n")), "output 0");
 }

@@ -66,6 +66,7 @@ inline void show_products() { products[running].unshown = false; }
 inline void begin_products() { products[running].begun = true; }
 inline void commit_products() { ++products[running].commits; }
 inline void finish_products(int behind) {
+  exchange(0xffffffffu, 0, 0);  // the lanes of a warp wait for each other
   Products& mine = products[running];
   mine.begun = false;
   int kept = 0;

@@ -130,11 +130,13 @@ inline void check_aligned(const void* p, size_t bytes, int site) {
 
 }  // namespace lumen_emulator
 
+#include "cuda_gate_words.h"
 #include "cuda_group_words.h"
 
 namespace lumen_emulator {
 
 // Copies that go on while their thread does: nothing is there before it has been waited for, and nothing that was.
+constexpr int kLateness = 160;    // times that others are run
 constexpr int kMostCopies = 256;  // of a thread, that are under way
 struct Copies {
   struct {
@@ -154,7 +156,10 @@ inline void copy_later(void* to, const void* from, int bytes) {
   mine.all[mine.last++ % kMostCopies] = {to, from, bytes, mine.commits};
 }
 inline void commit_copies() { ++copies[running].commits; }
+// Some are late, so that who does not wait for them does not find them.
 inline void finish_copies(int behind) {
+  const bool is_late = running % 32 == 0 && chance % 8 == 0;
+  for (int k = 0; is_late && k < kLateness; ++k) ++progress, yield();
   Copies& mine = copies[running];
   for (; mine.first != mine.last; ++mine.first) {
     const auto& copy = mine.all[mine.first % kMostCopies];
@@ -182,6 +187,7 @@ inline void begin_block(int threads, int64_t shared) {
   memset(__start_lumen_shared, 0xff, static_cast<size_t>(__stop_lumen_shared - __start_lumen_shared));
   memset(dynamic_shared, 0xff, static_cast<size_t>(shared));
   memset(warps, 0, sizeof warps);
+  memset(places, 0, sizeof places);
   for (int t = 0; t < threads; ++t) {
     auto* top = reinterpret_cast<void**>(stacks() + static_cast<size_t>(t + 1) * kStackBytes);
     *(top -= 2) = reinterpret_cast<void*>(&run_fiber);

@@ -14,31 +14,13 @@
 #include "lumen/search/lower.h"
 #include "lumen/search/rewrite.h"
 #include "lumen/search/stage_text.h"
-#include "tests/support/gpu_target.h"
+#include "tests/support/drawn_gpu.h"
 
 namespace lumen {
 namespace {
 
 using search::FusionPolicy;
 using search::Reads;
-
-// Has the target of a GPU, and builds nothing.
-class Drawing : public Device {
- public:
-  const std::string& name() const override { return name_; }
-  const Target& target() const override { return target_; }
-  std::string fingerprint() const override { return name_; }
-  std::string setting() const override { return ""; }
-  std::string compiler_version() const override { return ""; }
-  std::vector<std::string> needs() const override { return {}; }
-  Expected<std::vector<Binary>> build(std::vector<Program>) const override { return error("a drawing"); }
-  Expected<std::shared_ptr<const Code>> load_code(std::string) const override { return error("a drawing"); }
-  Expected<std::unique_ptr<Executable>> load(Binary) const override { return error("a drawing"); }
-
- private:
-  std::string name_ = "drawing";
-  Target target_ = tests::gpu_target();
-};
 
 // A residual, its norm, and three products of that; the residual is needed later, too.
 std::shared_ptr<Graph> step(Expr rows, int64_t width = 64, DType dtype = bf16) {
@@ -57,7 +39,7 @@ std::shared_ptr<Graph> step(Expr rows, int64_t width = 64, DType dtype = bf16) {
 }
 
 search::Lowered lowered(const std::shared_ptr<const Graph>& graph, FusionPolicy policy) {
-  const Drawing device;
+  const tests::DrawnGpu device;
   RewriteOptions options;
   options.candidates = 1;
   options.machine = machine_like(device.target());

@@ -19,7 +19,7 @@
 #include "lumen/search/rewrite.h"
 #include "lumen/search/roll.h"
 #include "models/model.h"
-#include "tests/support/gpu_target.h"
+#include "tests/support/drawn_gpu.h"
 #include "tests/support/graphs/products.h"
 #include "tests/support/nvrtc.h"
 #include "tests/support/source_dir.h"
@@ -27,28 +27,9 @@
 namespace lumen::models {
 namespace {
 
-// Has the target of a GPU, and builds nothing.
-class Drawing : public Device {
- public:
-  explicit Drawing(int sm) { target_.sm = sm; }
-  const std::string& name() const override { return name_; }
-  const Target& target() const override { return target_; }
-  std::string fingerprint() const override { return name_; }
-  std::string setting() const override { return ""; }
-  std::string compiler_version() const override { return ""; }
-  std::vector<std::string> needs() const override { return {}; }
-  Expected<std::vector<Binary>> build(std::vector<Program>) const override { return error("a drawing"); }
-  Expected<std::shared_ptr<const Code>> load_code(std::string) const override { return error("a drawing"); }
-  Expected<std::unique_ptr<Executable>> load(Binary) const override { return error("a drawing"); }
-
- private:
-  std::string name_ = "drawing";
-  Target target_ = tests::gpu_target();
-};
-
 // The texts of a graph's kernels, by name, each by the schedule that is proposed first.
 void add_texts(const std::shared_ptr<const Graph>& graph, int sm, std::map<std::string, std::string>& texts) {
-  const Drawing device(sm);
+  const tests::DrawnGpu device(sm);
   std::vector<std::shared_ptr<const Graph>> parts;
   const std::vector<Carved> rolled = search::roll(*graph, tests::gpu_target()).value();
   for (const Carved& part : rolled) parts.push_back(part.body);
@@ -130,7 +111,7 @@ TEST(CudaKernels, products_of_groups_run_on) {
   for (const bool causal : {false, true}) {
     for (const auto& [width, keys] : {std::pair{64, 128}, {96, 128}, {128, 128}, {128, 64}, {256, 64}}) {
       const std::string schedule =
-          fmt::format("gpu-flash-wgmma rows=128 keys={} threads=256 stages={}", keys, keys == 128 ? 3 : 2);
+          fmt::format("gpu-flash-wgmma rows=128 keys={} threads=384 stages={}", keys, keys == 128 ? 3 : 2);
       const DType dtype = width == 64 ? f16 : bf16;
       const auto kernel = print_kernel(*attention(width, dtype, causal), "k", schedule, tests::gpu_target());
       ASSERT_TRUE(kernel.ok()) << kernel.diag().str();

@@ -313,6 +313,27 @@ report(results);
   for (const auto& [name, found] : got.items()) EXPECT_EQ(found, json::array()) << name;
 }
 
+// Machines that are up to sixteen times as fast or slow as this one, in each of their parts.
+TEST_F(ExplainPage, names_the_limits_of_any_machine) {
+  files_.write("softmax.hlir", kSoftmax);
+  const json got = ask(explain({"softmax.hlir"}), R"js(
+let seed = 1;
+const random = () => (seed = (seed * 1664525 + 1013904223) % 4294967296) / 4294967296;
+const vary = (object, key) => { object[key] *= 16 ** (2 * random() - 1); };
+const asMeasured = JSON.stringify(data), results = [];
+for (let round = 0; round < 200; ++round) {
+  Object.assign(data, JSON.parse(asMeasured));
+  data.limits.copies.forEach(copy => vary(copy, "rate"));
+  ["f32", "bf16", "i8"].forEach(unit => vary(data.limits, unit));
+  data.programs.forEach(p => p.parts.forEach(q => q.kernels.forEach(kernel => vary(kernel, "seconds"))));
+  tab("overview");
+  results.push(...unreadable().map(found => found + " in round " + round));
+}
+report(results);
+)js");
+  EXPECT_EQ(got, json::array());
+}
+
 TEST_F(ExplainPage, draws_five_hundred_nodes_at_once) {
   files_.write("long.hlir", long_graph());
   const json got = ask(explain({"long.hlir"}), R"js(

@@ -54,13 +54,14 @@ function pointsOf(line) {
   }
   return points;
 }
-// Beside a line, above or below it, from its end to its start.
+// Beside a line, above or below it, from its end to its start; then the same a text's height farther away, and so on.
 function placesFor(line) {
   const isFlat = line.y1 === line.y2, places = [];
-  for (let k = 40; k >= 0; --k) {
+  const beside = isFlat ? [[-2, -6, true], [-2, 15, true]] : [[-8, -5, true], [9, 14, false]];
+  for (let away = 0; away < 5; ++away) for (let k = 40; k >= 0; --k) {
     const x = line.x1 + (line.x2 - line.x1) * k / 40, y = line.y1 + (line.y2 - line.y1) * k / 40;
-    for (const [dx, dy, isEnd] of isFlat ? [[-2, -6, true], [-2, 15, true]] : [[-8, -5, true], [9, 14, false]]) {
-      places.push({ x: x + dx, y: y + dy, isEnd });
+    for (const [dx, dy, isEnd] of beside) {
+      places.push({ x: x + dx, y: y + dy + Math.sign(dy) * 17 * away, isEnd, away });
     }
   }
   return places;
@@ -74,7 +75,7 @@ function nameLines(lines, dots) {
     let best = null;
     for (const place of placesFor(line)) {
       const box = textBox(place.x, place.y, place.isEnd, line.name), count = list => list.filter(o => meets(box, o)).length;
-      const cost = (fits(box) ? 0 : 1e6) + 1e4 * count(texts) + 100 * count(dots) + count(strokes);
+      const cost = (fits(box) ? 0 : 1e6) + 1e4 * count(texts) + 100 * count(dots) + count(strokes) + 5 * place.away;
       if (best === null || cost < best.cost) best = { ...place, box, cost };
     }
     texts.push(best.box);

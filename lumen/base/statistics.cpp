@@ -1,11 +1,11 @@
-#include "bench/suite/statistics.h"
+#include "lumen/base/statistics.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "lumen/base/check.h"
 
-namespace lumen::bench {
+namespace lumen {
 
 namespace {
 
@@ -36,7 +36,8 @@ Change change_between(const Summary& before, const Summary& after) {
   return moved > 0 ? Change::slower : Change::faster;
 }
 
-bool PairedRatio::loses() const { return median > 1 + kShare && median - kDeviations * error > 1; }
+bool PairedRatio::is_behind() const { return median > 1 + kShare; }
+bool PairedRatio::loses() const { return is_behind() && median - kDeviations * error > 1; }
 
 PairedRatio paired_ratio(const std::vector<double>& own, const std::vector<double>& other) {
   constexpr double kErrorOfMedian = 1.25 * 1.4826;  // of normal numbers, by their median deviation
@@ -47,4 +48,4 @@ PairedRatio paired_ratio(const std::vector<double>& own, const std::vector<doubl
   return {found.median, kErrorOfMedian * found.mad / std::sqrt(static_cast<double>(ratios.size()))};
 }
 
-}  // namespace lumen::bench
+}  // namespace lumen

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace lumen::bench {
+namespace lumen {
 
 // Of an even number of values, the mean of the middle two. Not of none.
 double median(std::vector<double> values);
@@ -26,9 +26,9 @@ struct PairedRatio {
   double median = 0;
   double error = 0;  // the standard error of the median
 
-  // More than 2 % slower, and by more than pairs differ by chance.
-  bool loses() const;
+  bool is_behind() const;  // more than 2 % slower, be it by chance
+  bool loses() const;      // and by more than pairs differ by chance
 };
 PairedRatio paired_ratio(const std::vector<double>& own, const std::vector<double>& other);
 
-}  // namespace lumen::bench
+}  // namespace lumen

@@ -1,10 +1,10 @@
-#include "bench/suite/statistics.h"
+#include "lumen/base/statistics.h"
 
 #include <gtest/gtest.h>
 
-namespace lumen::bench {
+namespace lumen {
 
-TEST(BenchStatistics, MedianAndDeviation) {
+TEST(Statistics, MedianAndDeviation) {
   EXPECT_EQ(median({3}), 3);
   EXPECT_EQ(median({5, 1, 3}), 3);
   EXPECT_EQ(median({4, 1, 3, 2}), 2.5);
@@ -19,7 +19,7 @@ TEST(BenchStatistics, MedianAndDeviation) {
   EXPECT_EQ(many.trials, 5);
 }
 
-TEST(BenchStatistics, SlowerOnlyBeyondThreeDeviationsAndTwoPercent) {
+TEST(Statistics, SlowerOnlyBeyondThreeDeviationsAndTwoPercent) {
   const auto change = [](double before, double before_mad, double after, double after_mad) {
     return change_between({before, before_mad, 9}, {after, after_mad, 9});
   };
@@ -33,7 +33,7 @@ TEST(BenchStatistics, SlowerOnlyBeyondThreeDeviationsAndTwoPercent) {
   EXPECT_EQ(change(100, 1, 97.5, 0), Change::none);
 }
 
-TEST(BenchStatistics, PairsAreComparedRoundByRound) {
+TEST(Statistics, PairsAreComparedRoundByRound) {
   // Rounds differ fivefold; within each, one takes 5 % longer than the other.
   const std::vector<double> other = {1, 5, 2, 1, 3, 2, 4};
   std::vector<double> own;
@@ -49,10 +49,12 @@ TEST(BenchStatistics, PairsAreComparedRoundByRound) {
   EXPECT_TRUE((PairedRatio{1.021, 0}).loses());
   EXPECT_TRUE((PairedRatio{1.1, 0.03}).loses());
   EXPECT_FALSE((PairedRatio{1.1, 0.04}).loses());
+  EXPECT_TRUE((PairedRatio{1.1, 0.04}).is_behind());
+  EXPECT_FALSE((PairedRatio{1.019, 0}).is_behind());
   // The error falls with the root of the number of pairs.
   const std::vector<double> four = {1, 1.2, 1, 1.2}, ones(4, 1),
                             sixteen = {1, 1.2, 1, 1.2, 1, 1.2, 1, 1.2, 1, 1.2, 1, 1.2, 1, 1.2, 1, 1.2};
   EXPECT_NEAR(paired_ratio(four, ones).error, 2 * paired_ratio(sixteen, std::vector<double>(16, 1)).error, 1e-12);
 }
 
-}  // namespace lumen::bench
+}  // namespace lumen

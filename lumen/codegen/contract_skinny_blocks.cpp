@@ -1,0 +1,74 @@
+#include "lumen/codegen/contract_skinny_blocks.h"
+
+#include <fmt/format.h>
+
+namespace lumen {
+
+namespace {
+
+// What integers from `first` of a turn on add to the sum of a row and a column.
+std::string block_dots(const SkinnyFrame& frame, const ScaledRuns& runs, int64_t row, int64_t column, int64_t first,
+                       const std::string& scale) {
+  const std::string k = fmt::format("i4 * {} + {}", runs.turn_length(), first);
+  const std::string x = fmt::format("x + {} * step", row);
+  const std::string by = frame.is_fixed() ? fmt::format("{} * ((const float*)({} + {}))[({}) / {}]", scale, x,
+                                                        number(frame.depth), k, runs.block())
+                                          : scale;
+  return fmt::format("      s{0}_{1} = {2}_dots(s{0}_{1}, q + {3}, {4} + {5}, {6});\n", row, column, frame.name, first,
+                     x, k, by);
+}
+
+// The integers of a turn's column as bytes, and what they add to the sums of each row.
+Expected<std::string> scaled_turn(const SkinnyFrame& frame, size_t side, const ScaledRuns& runs, int64_t column,
+                                  std::vector<std::string>& messages) {
+  ElementWriter writer(*frame.columns[side].graph, 6, messages);
+  writer.line(fmt::format("int8_t q[{}] __attribute__((aligned(64)));", runs.turn_length()));
+  std::string dots;
+  for (size_t turn = 0; turn < runs.turns.size(); ++turn) {
+    const ScaledRun& run = runs.turns[turn];
+    const int64_t first = static_cast<int64_t>(turn) * runs.length;
+    writer.open_loop(fmt::format("LUMEN_FOLD(i5, {}, {})", runs.length, runs.faults ? "reduction(| : fault)" : ""),
+                     Expr::index(5, runs.length), false);
+    const std::string scale = writer.value(run.scale.node, run.scale.at);  // before the loop
+    const std::string integer = writer.value(run.integer.node, run.integer.at);
+    writer.line(fmt::format("q[{} + i5] = (int8_t)({} + {});", first, integer, run.offset));
+    writer.close();
+    if (runs.one_scale && turn + 1 < runs.turns.size()) continue;
+    for (int64_t r = 0; r < frame.schedule.mr; ++r) {
+      dots += block_dots(frame, runs, r, column, runs.one_scale ? 0 : first, scale);
+    }
+  }
+  if (!writer.problem().empty()) return error(writer.problem());
+  messages = writer.faults();
+  return fmt::format("    {{\n      const int64_t i2 = c + {};\n{}{}{}    }}\n", column,
+                     frame.fetch_ahead(side, writer, runs.length, runs.turn_length()), writer.text(), dots);
+}
+
+}  // namespace
+
+std::optional<std::vector<ScaledRuns>> scaled_columns(const ContractRoles& roles, std::span<const FactorIn> columns) {
+  std::vector<ScaledRuns> scaled;
+  for (const FactorIn& factor : columns) {
+    const std::optional<ScaledRuns> runs = scaled_runs(roles, factor);
+    if (!runs || (!scaled.empty() && runs->block() != scaled[0].block())) return std::nullopt;
+    scaled.push_back(*runs);
+  }
+  return scaled;
+}
+
+Expected<std::string> blocks_loop(const SkinnyFrame& frame, size_t side, const ScaledRuns& runs, int64_t count,
+                                  std::vector<std::string>& messages) {
+  std::string terms, sums, stores;
+  for (int64_t j = 0; j < count; ++j) {
+    terms += LUMEN_TRY(scaled_turn(frame, side, runs, j, messages));
+    for (int64_t r = 0; r < frame.schedule.mr; ++r) {
+      sums += fmt::format("  {}_sums s{}_{} = {{0}};\n", frame.name, r, j);
+      stores += fmt::format("  t[{0}] = 0;\n  for (int l = 0; l < {1}; ++l) t[{0}] += s{2}_{3}[l];\n",
+                            r * frame.schedule.nc + j, scaled_lanes(frame.is_fixed()), r, j);
+    }
+  }
+  return fmt::format("{}  for (int64_t i4 = 0; i4 < {} / {}; ++i4) {{\n{}  }}\n{}", sums, number(frame.depth),
+                     runs.turn_length(), terms, stores);
+}
+
+}  // namespace lumen
