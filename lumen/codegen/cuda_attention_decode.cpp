@@ -194,7 +194,7 @@ class DecodePrinter {
         "          most = other > most ? other : most;\n        }}\n"
         "        most = most > top[k] ? most : top[k];\n"
         "        const float used = most == -lumen_inf_f32() ? 0.0f : most;\n"
-        "        const float scale = most > top[k] ? lumen_weight_exp2((top[k] - most) * {a:.9e}f) : 1.0f;\n"
+        "        const float scale = most > top[k] ? lumen_exp2_rough((top[k] - most) * {a:.9e}f) : 1.0f;\n"
         "        LUMEN_UNROLL for (int h = 0; h < {H}; ++h) {{\n"
         "          const int j = h * 32 + lane;\n          const Index i3 = k0 + j;\n          float one = 0;\n"
         "          if (i3 < last) {{\n            const float x = s[r * {T} + j], y = scores[h];\n{weight_text}"

@@ -37,7 +37,7 @@ Expected<CudaWeigh> print_cuda_weigh(const AttentionForm& form, const KeyBounds&
   weights.know(form.scores.node, form.scores.at, "y");
   weights.know(form.top.node, form.top.at, "used");
   const NodeId exponent = (*form.graph)[form.weights.node].operands[0];
-  made.weight = fmt::format("{}({})", form.at_most_one ? "lumen_weight_exp2" : "lumen_exp2_f32",
+  made.weight = fmt::format("{}({})", form.at_most_one ? "lumen_exp2_rough" : "lumen_exp2_f32",
                             weights.value(exponent, form.weights.at));
   if (!weights.problem().empty()) return error(weights.problem());
   made.weight_text = weights.text();
@@ -177,7 +177,7 @@ Expected<std::string> print_cuda_combine(const Graph& body, const AttentionForm&
              "      top = other > top ? other : top;\n    }}\n"
              "    const float used = top == -lumen_inf_f32() ? 0.0f : top;\n"
              "    for (int p = threadIdx.x; p < {P}; p += 128) {{\n"
-             "      scales[p] = lumen_weight_exp2((parts[(int64_t)p * {size} + r] - used) * {a:.9e}f);\n"
+             "      scales[p] = lumen_exp2_rough((parts[(int64_t)p * {size} + r] - used) * {a:.9e}f);\n"
              "      totals[p] = parts[(int64_t)p * {size} + {R} + r];\n    }}\n"
              "    __syncthreads();\n"
              "    for (int p = 0; p < {P}; ++p) total += scales[p] * totals[p];\n"

@@ -81,7 +81,7 @@ Expected<std::string> AttentionTiles::weigh(const std::string& rescale, std::vec
       "          LUMEN_UNROLL for (int step = 1; step < 4; step *= 2)\n"
       "            most[h] = fmaxf(most[h], __shfl_xor_sync(0xffffffffu, most[h], step));\n"
       "          useds[h] = most[h] == -lumen_inf_f32() ? 0.0f : most[h];\n"
-      "          scale[m][h] = most[h] > top[m][h] ? lumen_weight_exp2((top[m][h] - most[h]) * {a:.9e}f) : 1.0f;\n"
+      "          scale[m][h] = most[h] > top[m][h] ? lumen_exp2_rough((top[m][h] - most[h]) * {a:.9e}f) : 1.0f;\n"
       "          top[m][h] = most[h], total[m][h] *= scale[m][h];\n        }}\n"
       "{rescale}{shifts}{loops} {{\n{weight}          total[m][j / 2] += one;\n          sc[m][n][j] = one;\n        "
       "}}\n"
@@ -114,7 +114,7 @@ std::string AttentionTiles::score_lines(const CudaWeigh& weigh) const {
 std::string AttentionTiles::weight_lines(const CudaWeigh& weigh, double steep) const {
   if (scale_) {
     return fmt::format(
-        "          const float one = lumen_weight_exp2(lumen_fma_f32(sc[m][n][j], {:.9e}f, shifts[j / 2]));\n", steep);
+        "          const float one = lumen_exp2_rough(lumen_fma_f32(sc[m][n][j], {:.9e}f, shifts[j / 2]));\n", steep);
   }
   return element_lines() + "          const float y = sc[m][n][j], used = useds[j / 2];\n" + weigh.weight_text +
          fmt::format("          const float one = {};\n",

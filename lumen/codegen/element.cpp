@@ -228,6 +228,10 @@ std::string ElementWriter::make(NodeId id, std::span<const Expr> at) {
     return "0";
   }
   std::vector<std::string> operands;
+  if (const std::optional<RoughCall> call = rough_call(body_, id); call && rough_.contains(id)) {
+    for (const NodeId operand : call->operands) operands.push_back(value(operand, at));
+    return keep(node.type.dtype, fmt::format("{}({})", call->function, fmt::join(operands, ", ")));
+  }
   std::vector<DType> dtypes;
   for (const NodeId operand : node.operands) {
     operands.push_back(value(operand, at));
@@ -236,7 +240,7 @@ std::string ElementWriter::make(NodeId id, std::span<const Expr> at) {
   if ((node.is<hlir::Div>() || node.is<hlir::Mod>()) && !is_float(dtypes[0])) {
     check(operands[1] + " == 0", fmt::format("[{}] an integer is divided by 0", node.op->name));
   }
-  return keep(node.type.dtype, element_op(node, dtypes, operands, rough_.contains(id)));
+  return keep(node.type.dtype, element_op(node, dtypes, operands));
 }
 
 void ElementWriter::sum_by_warps(std::vector<Expr> apart) {

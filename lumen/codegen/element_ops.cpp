@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "lumen/base/check.h"
-#include "lumen/codegen/rough.h"
 #include "lumen/codegen/scalar.h"
 #include "lumen/hlir/binary.h"
 #include "lumen/hlir/cast.h"
@@ -86,8 +85,7 @@ bool is_element_op(const Node& node) {
   return !function_of(node.op).empty() || node.is<hlir::Shift>() || node.is<hlir::Select>() || node.is<hlir::Cast>();
 }
 
-std::string element_op(const Node& node, std::span<const DType> dtypes, std::span<const std::string> operands,
-                       bool rough) {
+std::string element_op(const Node& node, std::span<const DType> dtypes, std::span<const std::string> operands) {
   if (node.is<hlir::Select>()) return fmt::format("{} ? {} : {}", operands[0], operands[1], operands[2]);
   if (node.is<hlir::Cast>()) return cast(dtypes[0], node.as<hlir::Cast>().to, operands[0]);
   const DType dtype = dtypes[0];
@@ -99,9 +97,7 @@ std::string element_op(const Node& node, std::span<const DType> dtypes, std::spa
   }
   const std::string_view function = function_of(node.op);
   CHECK(!function.empty(), "not an elementwise op");
-  const bool shorter = rough && suffix == "f32" && has_rough_form(function);
-  return wrapped(node.type.dtype,
-                 fmt::format("lumen_{}_{}({})", function, shorter ? "rough" : suffix, fmt::join(operands, ", ")));
+  return wrapped(node.type.dtype, fmt::format("lumen_{}_{}({})", function, suffix, fmt::join(operands, ", ")));
 }
 
 std::string bits_of(DType dtype, const std::string& x) {

@@ -12,9 +12,7 @@ namespace lumen {
 bool is_element_op(const Node& node);
 // Operands are of their compute types, and so is the result: floats narrower than f32 are rounded when they are stored
 // or cast, integers are wrapped to their dtype.
-// A rough result (rough.h) may be that of a shorter way.
-std::string element_op(const Node& node, std::span<const DType> dtypes, std::span<const std::string> operands,
-                       bool rough = false);
+std::string element_op(const Node& node, std::span<const DType> dtypes, std::span<const std::string> operands);
 // Whether values of a dtype are rounded from its compute type; and what is rounded where x, of `from`, is cast to one.
 bool rounds(DType dtype);
 std::string before_rounding(DType from, DType to, const std::string& x);

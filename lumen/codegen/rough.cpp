@@ -1,11 +1,10 @@
 #include "lumen/codegen/rough.h"
 
-#include <algorithm>
-#include <array>
-
 #include "lumen/codegen/element_ops.h"
 #include "lumen/hlir/binary.h"
+#include "lumen/hlir/leaves.h"
 #include "lumen/hlir/unary.h"
+#include "lumen/hlir/view.h"
 
 namespace lumen {
 
@@ -30,6 +29,34 @@ bool passes_errors_on(const Node& node) {
   }
 }
 
+// The node whose elements these are, whichever they are.
+NodeId behind_views(const Graph& body, NodeId id) {
+  while (body[id].is<hlir::View>() && !body[id].as<hlir::View>().view.has_guard()) id = body[id].operands[0];
+  return id;
+}
+
+std::optional<double> constant_in(const Graph& body, NodeId id) {
+  id = behind_views(body, id);
+  if (!body[id].is<hlir::Constant>() || !is_float(body[id].type.dtype)) return std::nullopt;
+  return body[id].as<hlir::Constant>().value.value.f;
+}
+
+bool is_never_negative(const Graph& body, NodeId id) {
+  const Node& node = body[behind_views(body, id)];
+  if (node.is<hlir::Mul>()) return node.operands[0] == node.operands[1];
+  return node.is<hlir::Exp2>() || node.is<hlir::Sqrt>();
+}
+
+// Whether no element is 0, below the normal range or negative, as far as a look at the ops shows it.
+bool is_normal(const Graph& body, NodeId id) {
+  const Node& node = body[behind_views(body, id)];
+  if (!node.is<hlir::Add>()) return false;
+  const auto lifts = [&](NodeId by, NodeId other) {
+    return constant_in(body, by).value_or(0) >= 0x1p-126 && is_never_negative(body, other);
+  };
+  return lifts(node.operands[0], node.operands[1]) || lifts(node.operands[1], node.operands[0]);
+}
+
 }  // namespace
 
 std::set<NodeId> rough_values(const Graph& body) {
@@ -51,9 +78,28 @@ std::set<NodeId> rough_values(const Graph& body) {
   return rough;
 }
 
-bool has_rough_form(std::string_view function) {
-  static constexpr std::array<std::string_view, 5> kForms = {"recip", "div", "sqrt", "tanh", "erf"};
-  return std::ranges::find(kForms, function) != kForms.end();
+std::optional<RoughCall> rough_call(const Graph& body, NodeId id) {
+  const Node& node = body[id];
+  if (node.type.dtype == f64) return std::nullopt;
+  const std::vector<NodeId> operands(node.operands.begin(), node.operands.end());
+  if (node.is<hlir::Exp2>()) return RoughCall{"lumen_exp2_rough", operands};
+  if (node.is<hlir::Tanh>()) return RoughCall{"lumen_tanh_rough", operands};
+  if (node.is<hlir::Erf>()) return RoughCall{"lumen_erf_rough", operands};
+  if (node.is<hlir::Div>() && is_float(node.type.dtype)) return RoughCall{"lumen_div_rough", operands};
+  if (node.is<hlir::Recip>()) {
+    return RoughCall{is_normal(body, operands[0]) ? "lumen_recip_normal" : "lumen_recip_rough", operands};
+  }
+  if (node.is<hlir::Sqrt>()) {
+    return RoughCall{is_normal(body, operands[0]) ? "lumen_sqrt_normal" : "lumen_sqrt_rough", operands};
+  }
+  if (!node.is<hlir::Add>()) return std::nullopt;
+  for (const size_t k : {0u, 1u}) {
+    const Node& term = body[operands[k]];
+    if (constant_in(body, operands[1 - k]) != 1.0) continue;
+    if (term.is<hlir::Tanh>()) return RoughCall{"lumen_one_plus_tanh_rough", {term.operands[0]}};
+    if (term.is<hlir::Erf>()) return RoughCall{"lumen_one_plus_erf_rough", {term.operands[0]}};
+  }
+  return std::nullopt;
 }
 
 }  // namespace lumen

@@ -2,8 +2,10 @@
 // single instructions for functions of these (text_rough.cpp).
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string_view>
+#include <vector>
 
 #include "lumen/ir/graph.h"
 
@@ -11,7 +13,11 @@ namespace lumen {
 
 std::set<NodeId> rough_values(const Graph& body);
 
-// Whether there is a lumen_<function>_rough: as lumen_<function>_f32, to 20 bits.
-bool has_rough_form(std::string_view function);
+// The function of the prelude for a rough value, and what it is applied to: to 16 bits, results below 2^-126 may be 0.
+struct RoughCall {
+  std::string_view function;
+  std::vector<NodeId> operands;
+};
+std::optional<RoughCall> rough_call(const Graph& body, NodeId id);
 
 }  // namespace lumen

@@ -45,6 +45,7 @@ std::string scalar_prelude(Syntax syntax) {
     text += piece;
   }
   text += syntax == Syntax::c ? scalar_text::kRoughC : scalar_text::kRoughCuda;
+  text += scalar_text::kRough;
   return text + scalar_text::integers() + scalar_text::storage() + scalar_text::sorting();
 }
 

@@ -16,6 +16,7 @@ extern const char* const kArcTangent;
 extern const char* const kErf;
 extern const char* const kRoughC;
 extern const char* const kRoughCuda;
+extern const char* const kRough;
 extern const char* const kNarrowFloats;
 
 std::string integers();  // arithmetic in each of the four widths

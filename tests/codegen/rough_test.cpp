@@ -88,5 +88,68 @@ TEST(Rough, functions_have_20_bits) {
   EXPECT_TRUE(std::isnan(rough_erf(NAN)));
 }
 
+class OnePlusTest : public testing::TestWithParam<Syntax> {};
+
+TEST_P(OnePlusTest, has_16_bits_where_the_sum_cancels) {
+  const bool is_cuda = GetParam() == Syntax::cuda;
+  const std::string words = "#include \"" + (tests::source_dir() / "tests/codegen/cuda_words.h\"\n").string();
+  const std::string functions =
+      "float one_plus_tanh(float x) { return lumen_one_plus_tanh_rough(x); }\n"
+      "float one_plus_erf(float x) { return lumen_one_plus_erf_rough(x); }\n";
+  const Compiled compiled(is_cuda ? words + scalar_prelude(Syntax::cuda) + "extern \"C\" {\n" + functions + "}\n"
+                                  : scalar_prelude(Syntax::c) + functions,
+                          is_cuda ? "-O1 -w -x c++ -std=c++20" : "-O1 -w", is_cuda ? "c++" : "cc");
+  auto* const tanh = compiled.function<float(float)>("one_plus_tanh");
+  auto* const erf = compiled.function<float(float)>("one_plus_erf");
+  ASSERT_NE(tanh, nullptr);
+  ASSERT_NE(erf, nullptr);
+  const auto check = [](float x, float got, double exact) { EXPECT_NEAR(got, exact, exact * 0x1p-16) << x; };
+  std::mt19937_64 random(std::random_device{}());
+  std::uniform_real_distribution<float> all(-5, 8), exponent(-140, 0);
+  for (int k = 0; k < 100000; ++k) {
+    const float x = k % 4 == 0 ? (k % 8 == 0 ? -1.0F : 1.0F) * std::exp2(exponent(random)) : all(random);
+    check(x, erf(x), std::erfc(static_cast<double>(-x)));
+    check(3 * x, tanh(3 * x), 2 / (1 + std::exp(-2 * static_cast<double>(3 * x))));
+  }
+  for (const float x : {0.0F, -0.0F, INFINITY, 1e30F}) {
+    check(x, tanh(x), x > 0 ? 2 : 1);
+    check(x, erf(x), x > 0 ? 2 : 1);
+  }
+  for (const float x : {-INFINITY, -1e30F, -50.0F}) {
+    EXPECT_NEAR(tanh(x), 0, 1e-30) << x;
+    EXPECT_NEAR(erf(x), 0, 1e-11) << x;
+  }
+  EXPECT_TRUE(std::isnan(tanh(NAN)));
+  EXPECT_TRUE(std::isnan(erf(NAN)));
+}
+INSTANTIATE_TEST_SUITE_P(Rough, OnePlusTest, testing::Values(Syntax::c, Syntax::cuda),
+                         [](const auto& of) { return std::string(of.param == Syntax::c ? "c" : "cuda"); });
+
+TEST(Rough, has_shorter_functions) {
+  Graph graph;
+  const Tensor x = graph.input("x", {8, 16}, bf16);
+  const Tensor wide = cast(x, f32);
+  const auto function = [&](const Tensor& made) {
+    const std::optional<RoughCall> call = rough_call(graph, made.id);
+    return std::string(call ? call->function : "none");
+  };
+  EXPECT_EQ(function(1 + erf(wide)), "lumen_one_plus_erf_rough");
+  EXPECT_EQ(function(tanh(wide) + 1), "lumen_one_plus_tanh_rough");
+  EXPECT_EQ(function(1 + tanh(x)), "lumen_one_plus_tanh_rough");
+  EXPECT_EQ(function(2 + erf(wide)), "none");
+  EXPECT_EQ(function(1 + exp2(wide)), "none");
+  EXPECT_EQ(function(1 + erf(cast(x, f64))), "none");
+  EXPECT_EQ(function(exp2(cast(x, f64))), "none");
+  EXPECT_EQ(function(exp2(x)), "lumen_exp2_rough");
+  // Operands below the normal range count, unless there are none.
+  EXPECT_EQ(function(reciprocal(wide)), "lumen_recip_rough");
+  EXPECT_EQ(function(reciprocal(exp2(wide))), "lumen_recip_rough");
+  EXPECT_EQ(function(reciprocal(1 + exp2(wide))), "lumen_recip_normal");
+  EXPECT_EQ(function(reciprocal(1e-40 + exp2(wide))), "lumen_recip_rough");
+  EXPECT_EQ(function(sqrt(wide + 1)), "lumen_sqrt_rough");
+  EXPECT_EQ(function(sqrt(wide * wide + 1)), "lumen_sqrt_normal");
+  EXPECT_EQ(function(sqrt(wide * x - 1 + 1)), "lumen_sqrt_rough");
+}
+
 }  // namespace
 }  // namespace lumen

@@ -66,6 +66,14 @@ function placesFor(line) {
   }
   return places;
 }
+// For a line so short that others' names fill what is beside it: the whole drawing, farther away costing more.
+function placesAnywhere(line, frame) {
+  const places = [], x0 = (line.x1 + line.x2) / 2, y0 = (line.y1 + line.y2) / 2;
+  for (let y = frame.top + 14; y < frame.bottom - 5; y += 17) for (let x = frame.left; x < frame.right; x += 20) {
+    places.push({ x, y, isEnd: false, away: 5 + Math.hypot(x - x0, y - y0) / 17 });
+  }
+  return places;
+}
 // Gives each line the text of its name, where it meets least; dots count most.
 function nameLines(lines, dots) {
   const c = kChart, texts = [], frame = { left: c.left + 2, right: c.width - c.right, top: 2, bottom: c.height - c.bottom };
@@ -73,7 +81,7 @@ function nameLines(lines, dots) {
   const strokes = lines.flatMap(pointsOf);
   return lines.map(line => {
     let best = null;
-    for (const place of placesFor(line)) {
+    for (const place of [...placesFor(line), ...placesAnywhere(line, frame)]) {
       const box = textBox(place.x, place.y, place.isEnd, line.name), count = list => list.filter(o => meets(box, o)).length;
       const cost = (fits(box) ? 0 : 1e6) + 1e4 * count(texts) + 100 * count(dots) + count(strokes) + 5 * place.away;
       if (best === null || cost < best.cost) best = { ...place, box, cost };
