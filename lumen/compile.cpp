@@ -20,6 +20,7 @@
 #include "lumen/ir/verify.h"
 #include "lumen/kernel/title.h"
 #include "lumen/search/finalists.h"
+#include "lumen/search/launches.h"
 #include "lumen/search/lower.h"
 #include "lumen/search/rewrite.h"
 #include "lumen/search/roll.h"
@@ -112,7 +113,10 @@ class Compilation {
     Fastest best = LUMEN_TRY(fastest_of(graphs, options_.fusion, tuner, decided));
     report.candidates += graphs.size();
     const bool is_free = !decided.groups && decided.schedules.empty();
-    if (is_free) LUMEN_TRY(race_with_all_fused(graphs, tuner, best));
+    if (is_free) {
+      LUMEN_TRY(race_with_all_fused(graphs, tuner, best));
+      LUMEN_TRY(race_launches(tuner, best.lowered));
+    }
     report.measured += tuner.measured();
     report.expected += best.lowered.seconds * times;
     LUMEN_TRY(decided.check_known(best.lowered.names));
@@ -189,8 +193,7 @@ class Compilation {
     search::Lowered& fused = rival.lowered;
     if (fused.seconds > kFarBehind * best.lowered.seconds) return {};
     const Program* const programs[] = {&fused.program, &best.lowered.program};
-    const search::FinalistOptions racing{tuner.dims(), db_ ? &*db_ : nullptr, options_.trace};
-    const search::Finalists found = LUMEN_TRY(search::race_programs(programs, *device_, racing));
+    const search::Finalists found = LUMEN_TRY(search::race_programs(programs, *device_, racing(tuner)));
     if (found.seconds.empty() || found.fastest == 1) return {};
     fused.decisions.push_back({.what = fmt::format("everything, in {} kernels", fused.program.kernels.size()),
                                .fused = found.seconds[0] * 1e3,
@@ -210,6 +213,24 @@ class Compilation {
     best.candidate = rival.candidate;
     best.lowered = std::move(fused);
     return {};
+  }
+
+  // Kernels were timed alone; those that are launched together are timed so, with other schedules too.
+  Expected<void> race_launches(search::Tuner& tuner, search::Lowered& best) {
+    if (!options_.measure) return {};
+    for (const std::vector<uint32_t>& together : device_->launched_together(best.program)) {
+      std::vector<search::Lowered> others = LUMEN_TRY(search::with_other_launch(best, together, tuner));
+      if (others.empty()) continue;
+      std::vector<const Program*> programs = {&best.program};
+      for (const search::Lowered& other : others) programs.push_back(&other.program);
+      const search::Finalists found = LUMEN_TRY(search::race_programs(programs, *device_, racing(tuner)));
+      if (found.fastest > 0) best = std::move(others[found.fastest - 1]);
+    }
+    return {};
+  }
+
+  search::FinalistOptions racing(const search::Tuner& tuner) {
+    return {tuner.dims(), db_ ? &*db_ : nullptr, options_.trace};
   }
 
   void log_fusion(const search::Lowered& lowered, const std::string& where) {

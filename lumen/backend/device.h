@@ -45,6 +45,8 @@ class Device {
 
   // The kernels of all programs are compiled together; steps of the same name are the same code.
   virtual Expected<std::vector<Binary>> build(std::vector<Program> programs) const = 0;
+  // The distinct kernels of calls that will be one launch, for each such launch.
+  virtual std::vector<std::vector<uint32_t>> launched_together(const Program&) const { return {}; }
   // From the object of a Code.
   virtual Expected<std::shared_ptr<const Code>> load_code(std::string object) const = 0;
   virtual Expected<std::unique_ptr<Executable>> load(Binary binary) const = 0;

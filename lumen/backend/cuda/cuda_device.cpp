@@ -179,6 +179,10 @@ Expected<void> CudaDevice::forget_cache() const {
                         "the launch of lumen_sweep");
 }
 
+std::vector<std::vector<uint32_t>> CudaDevice::launched_together(const Program& program) const {
+  return joint_kernels(program);
+}
+
 Expected<std::shared_ptr<const Code>> CudaDevice::load_code(std::string object) const {
   LUMEN_TRY(enter());
   std::shared_ptr<const CudaCode> code = LUMEN_TRY(CudaCode::load(self_.lock(), object));

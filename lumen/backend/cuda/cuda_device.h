@@ -43,6 +43,7 @@ class CudaDevice : public Device {
   std::string compiler_version() const override { return compiler_.version(); }
   std::vector<std::string> needs() const override { return {architecture_name(info_.sm)}; }
   Expected<std::vector<Binary>> build(std::vector<Program> programs) const override;
+  std::vector<std::vector<uint32_t>> launched_together(const Program& program) const override;
   Expected<std::shared_ptr<const Code>> load_code(std::string object) const override;
   Expected<std::unique_ptr<Executable>> load(Binary binary) const override;
   Expected<void> usable() const override;
