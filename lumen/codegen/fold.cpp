@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMostKept = 4;
 constexpr int kWorthKeeping = 10;  // instructions that cost more than to store and read a value
-constexpr int64_t kCudaSplitFrom = 16384, kCudaChunk = 2048, kCudaMostChunks = 512;
+constexpr int64_t kCudaSplitFrom = 16384, kCudaChunk = 2048, kCudaMostChunks = 512, kCudaMostHeld = 48;
 
 // Of an element: its op, and all that is elementwise before it.
 int cost_before(const Graph& body, const FoldPlan& plan, NodeId id) {
@@ -88,6 +88,13 @@ Expected<KernelText> print_cuda_fold(const Graph& body, const std::string& name,
                               .most_items = int64_t{4} * target.multiprocessors};
   KernelText kernel = LUMEN_TRY(print_fold(body, name, schedule));
   if (kernel.steps.size() == 1) return error("the rows of this fold are not cut into chunks: they are many, or short");
+  return kernel;
+}
+
+Expected<KernelText> print_cuda_held_fold(const Graph& body, const std::string& name) {
+  KernelText kernel = LUMEN_TRY(print_fold(body, name, {.held = kCudaMostHeld}));
+  if (kernel.text == LUMEN_TRY(print_fold(body, name)).text)
+    return error("threads hold no more of a row than of others");
   return kernel;
 }
 

@@ -22,6 +22,7 @@ struct FoldSchedule {
   int64_t chunk_work = 65536;  // of about so many elements at least
   int64_t most_chunks = 64;    // of a row: every later step reads their results
   int64_t most_items = 512;    // chunks of all rows
+  int64_t held = 16;           // registers of a GPU's thread for what it holds of a row, where rows are many
   bool stack_first = false;    // for kept values: where outputs are stored past the caches, they are no place for them
 };
 
@@ -32,5 +33,7 @@ Expected<KernelText> print_fold(const Graph& body, const std::string& name, cons
 
 // For a GPU: chunks for all its multiprocessors. An error where nothing is cut.
 Expected<KernelText> print_cuda_fold(const Graph& body, const std::string& name, const Target& target);
+// For a GPU: fewer threads a row than of print_fold, which hold more of it each. An error where that is the same.
+Expected<KernelText> print_cuda_held_fold(const Graph& body, const std::string& name);
 
 }  // namespace lumen

@@ -104,6 +104,7 @@ class LayoutMaker {
 FoldLayout lay_out_fold(const FoldPlan& plan, const Shape& whole, FoldMerges merges, const FoldSchedule& schedule) {
   FoldLayout layout = LayoutMaker(plan, whole).make(merges, schedule);
   layout.stack_first = schedule.stack_first;
+  layout.held = schedule.held;
   return layout;
 }
 

@@ -22,7 +22,7 @@ constexpr int kHeavy = 16;                // instructions for an element that hi
 constexpr int64_t kMostHeld = 32, kMostElements = 32, kMostTurns = 8;
 // Where there are rows for all multiprocessors, each should have several of them on their way from memory at a time:
 // fewer threads a row with more elements each, and registers for several blocks.
-constexpr int64_t kManyRows = 1024, kHeldOfMany = 16, kFewThreads = 128, kWarp = 32;
+constexpr int64_t kManyRows = 1024, kFewThreads = 128, kWarp = 32;
 constexpr int kDear = 48;  // instructions for an element that need more registers
 
 int64_t compute_bytes(DType dtype) {
@@ -72,11 +72,11 @@ void FoldPrinter::plan_turns() {
   int64_t turns = (groups + threads_ - 1) / threads_;
   if (held == 0 || !fit(turns, kMostHeld)) return;
   const Interval rows = bounds(Shape(layout_.items).numel());
-  while (rows.lo >= kManyRows && groups >= 2 * turns * kFewThreads && fit(2 * turns, kHeldOfMany)) turns *= 2;
+  while (rows.lo >= kManyRows && groups >= 2 * turns * kFewThreads && fit(2 * turns, layout_.held)) turns *= 2;
   turns_ = turns;
   threads_ = static_cast<int>((groups + kWarp * turns - 1) / (kWarp * turns) * kWarp);
   if (rows.hi >= kManyRows) blocks_ = blocks_for(threads_ * turns * width_ == *length);
-  writer_->hold_rows({turns_, threads_, "from", "to", kMostHeld});
+  writer_->hold_rows({turns_, threads_, "from", "to", std::max(kMostHeld, layout_.held)});
 }
 
 // How many blocks the registers of a multiprocessor are for: as many as leave a thread what it needs.

@@ -34,7 +34,7 @@ Expected<KernelText> streamed(Expected<KernelText> kernel) {
 
 // Ways to run bodies without a Contract. The first plain one whose family a body has says the body's kind; the others
 // of that family compete with it.
-enum class Needs : uint8_t { nothing, large_results, blocks };
+enum class Needs : uint8_t { nothing, large_results, blocks, registers };
 struct Way {
   std::string_view name, kind;
   OpFamily family;
@@ -55,6 +55,7 @@ constexpr Way kWays[] = {
     {"fold", "fold", OpFamily::reduce, Needs::nothing,
      anywhere<[](const Graph& body, const std::string& name) { return print_fold(body, name); }>},
     {"gpu-fold", "fold", OpFamily::reduce, Needs::blocks, print_cuda_fold},
+    {"gpu-held-fold", "fold", OpFamily::reduce, Needs::registers, anywhere<print_cuda_held_fold>},
     {"stream-fold", "fold", OpFamily::reduce, Needs::large_results,
      anywhere<[](const Graph& body, const std::string& name) {
        return streamed(print_fold(body, name, {.stack_first = true}));
@@ -104,7 +105,8 @@ std::vector<std::string> schedules_of(const Graph& body, std::string_view kind, 
     if (way.kind != kind) continue;
     // A body that blocks do not take is run as on a CPU; sums are anyway, another step is not always worth it.
     const bool replaces = way.needs == Needs::blocks && way.family != OpFamily::reduce;
-    if (way.needs == Needs::blocks && (!target.cuda || !way.print(body, "k", target).ok())) continue;
+    const bool is_of_gpu = way.needs == Needs::blocks || way.needs == Needs::registers;
+    if (is_of_gpu && (!target.cuda || !way.print(body, "k", target).ok())) continue;
     if (way.needs == Needs::large_results && !stream.possible) continue;
     if (replaces) schedules.clear();
     const bool first = way.needs == Needs::blocks || (way.needs == Needs::large_results && stream.promising);

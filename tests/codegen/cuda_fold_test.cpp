@@ -161,6 +161,20 @@ TEST(CudaFold, takes_what_is_elementwise_around_it) {
   cases.run_emulated();
 }
 
+// Softmax keeps what it computes, a norm only what it reads; of an odd length the last turn is not full.
+TEST(CudaFold, holds_more_of_many_rows) {
+  KernelCases cases(print_cuda_held_fold);
+  for (const int64_t length : {8192, 8184}) {
+    Graph rows;
+    softmax(rows.input("x", {1024, length}, bf16), -1).output("y");
+    cases.add(rows, {}, 8, fmt::format("softmax of {}", length), 64);
+    Graph norms;
+    rms_norm(norms.input("x", {1024, length}), norms.input("w", {length})).output("y");
+    cases.add(norms, {}, 8, fmt::format("norms of {}", length), 64);
+  }
+  cases.run_emulated();
+}
+
 TEST(CudaFold, is_proposed_for_few_long_rows) {
   const auto proposed = [](int64_t rows, int64_t length) {
     Graph graph;
@@ -173,6 +187,9 @@ TEST(CudaFold, is_proposed_for_few_long_rows) {
   EXPECT_EQ(proposed(1, 16383), one);
   EXPECT_EQ(proposed(132, 128256), one);
   EXPECT_EQ(kernel_kind("gpu-fold"), "fold");
+  const std::vector<std::string> held{"fold", "gpu-held-fold"};
+  EXPECT_EQ(proposed(8192, 8192), held);
+  EXPECT_EQ(kernel_kind("gpu-held-fold"), "fold");
 }
 
 }  // namespace
