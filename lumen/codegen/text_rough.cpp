@@ -92,10 +92,10 @@ LUMEN_FN float lumen_one_plus_tanh_rough(float x) {
   return 2.0f * lumen_recip_normal(1.0f + lumen_exp2_rough(x * -2.88539004f));
 }
 
-// 1 - erf a = 2^-(a q(a)) with a polynomial q, from 5 on as at 5.
-// Error: 2^-16 of the result above -5.
+// 1 - erf a = 2^-(a q(a)) with a polynomial q that grows for ever.
+// Error: 2^-16 of the result above -5; below, the result goes to 0.
 LUMEN_FN float lumen_one_plus_erf_rough(float x) {
-  float a = -lumen_max_f32(-lumen_abs_f32(x), -5.0f);
+  float a = lumen_abs_f32(x);
   float q = 1.78092196e-05f;
   q = lumen_fma_f32(q, a, -0.000446954946f);
   q = lumen_fma_f32(q, a, 0.0049846489f);

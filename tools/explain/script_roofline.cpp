@@ -83,7 +83,7 @@ function nameLines(lines, dots) {
     let best = null;
     for (const place of [...placesFor(line), ...placesAnywhere(line, frame)]) {
       const box = textBox(place.x, place.y, place.isEnd, line.name), count = list => list.filter(o => meets(box, o)).length;
-      const cost = (fits(box) ? 0 : 1e6) + 1e4 * count(texts) + 100 * count(dots) + count(strokes) + 5 * place.away;
+      const cost = (fits(box) ? 0 : 1e6) + 1e4 * count(texts) + 1000 * count(dots) + count(strokes) + 5 * place.away;
       if (best === null || cost < best.cost) best = { ...place, box, cost };
     }
     texts.push(best.box);
