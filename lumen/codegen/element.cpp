@@ -228,7 +228,7 @@ std::string ElementWriter::make(NodeId id, std::span<const Expr> at) {
     return "0";
   }
   std::vector<std::string> operands;
-  if (const std::optional<RoughCall> call = rough_call(body_, id); call && rough_.contains(id)) {
+  if (const auto call = rough_.contains(id) ? rough_call(body_, id) : std::nullopt) {
     for (const NodeId operand : call->operands) operands.push_back(value(operand, at));
     return keep(node.type.dtype, fmt::format("{}({})", call->function, fmt::join(operands, ", ")));
   }

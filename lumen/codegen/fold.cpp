@@ -6,6 +6,7 @@
 #include "lumen/codegen/fold_printer.h"
 #include "lumen/codegen/scalar.h"
 #include "lumen/hlir/view.h"
+#include "lumen/ir/expr_bounds.h"
 
 namespace lumen {
 
@@ -92,9 +93,12 @@ Expected<KernelText> print_cuda_fold(const Graph& body, const std::string& name,
 }
 
 Expected<KernelText> print_cuda_held_fold(const Graph& body, const std::string& name) {
+  // The search asks this of every group it thinks of: what needs no printing comes first.
+  const FoldPlan plan = LUMEN_TRY(plan_fold(body));
+  if (bounds(plan.rows.numel()).lo < kManyRows) return error("the rows of this fold are few");
   KernelText kernel = LUMEN_TRY(print_fold(body, name, {.held = kCudaMostHeld}));
-  if (kernel.text == LUMEN_TRY(print_fold(body, name)).text)
-    return error("threads hold no more of a row than of others");
+  const KernelText usual = LUMEN_TRY(print_fold(body, name));
+  if (kernel.text == usual.text) return error("threads hold no more of a row than of others");
   return kernel;
 }
 

@@ -13,6 +13,9 @@
 
 namespace lumen {
 
+// Rows for all multiprocessors of a GPU.
+constexpr int64_t kManyRows = 1024;
+
 class FoldPrinter {
  public:
   // `kept`: values as large as what is reduced that are stored when they are first computed and read by later loops.
