@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "lumen/codegen/attention_walk.h"
+#include "lumen/codegen/constant_of.h"
 #include "lumen/codegen/element_ops.h"
 #include "lumen/hlir/binary.h"
 #include "lumen/hlir/leaves.h"
@@ -16,10 +17,7 @@ namespace lumen {
 
 namespace {
 
-bool is_zero(const Graph& graph, NodeId id) {
-  while (graph[id].is<hlir::View>() && !graph[id].as<hlir::View>().view.has_guard()) id = graph[id].operands[0];
-  return graph[id].is<hlir::Constant>() && graph[id].as<hlir::Constant>().value.as_double() == 0;
-}
+bool is_zero(const Graph& graph, NodeId id) { return constant_of(graph, id) == 0.0; }
 
 // The graph anew, node by node, with another second Contract.
 class Outside {

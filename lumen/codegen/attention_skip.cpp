@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "lumen/codegen/constant_of.h"
 #include "lumen/codegen/kernel_text.h"
 #include "lumen/hlir/binary.h"
 #include "lumen/hlir/leaves.h"
@@ -40,10 +41,7 @@ class Conditions {
   std::vector<Expr> take() { return std::move(found_); }
 
  private:
-  bool is_lowest(NodeId id) const {
-    while (graph_[id].is<hlir::View>() && !graph_[id].as<hlir::View>().view.has_guard()) id = graph_[id].operands[0];
-    return graph_[id].is<hlir::Constant>() && graph_[id].as<hlir::Constant>().value.as_double() == -INFINITY;
-  }
+  bool is_lowest(NodeId id) const { return constant_of(graph_, id) == -INFINITY; }
 
   void of_condition(NodeId id, std::span<const Expr> at, bool wanted) {
     const std::optional<Expr> condition = integer(id, at);

@@ -2,9 +2,9 @@
 
 #include <set>
 
+#include "lumen/codegen/constant_of.h"
 #include "lumen/codegen/element_ops.h"
 #include "lumen/hlir/binary.h"
-#include "lumen/hlir/leaves.h"
 #include "lumen/hlir/view.h"
 
 namespace lumen {
@@ -51,12 +51,6 @@ class Walk {
   std::set<Element> seen_, found_;
   bool guarded_ = false;
 };
-
-std::optional<double> constant_of(const Graph& graph, NodeId id) {
-  while (graph[id].is<hlir::View>() && !graph[id].as<hlir::View>().view.has_guard()) id = graph[id].operands[0];
-  if (!graph[id].is<hlir::Constant>()) return std::nullopt;
-  return graph[id].as<hlir::Constant>().value.as_double();
-}
 
 class Linearise {
  public:

@@ -1,10 +1,9 @@
 #include "lumen/codegen/rough.h"
 
+#include "lumen/codegen/constant_of.h"
 #include "lumen/codegen/element_ops.h"
 #include "lumen/hlir/binary.h"
-#include "lumen/hlir/leaves.h"
 #include "lumen/hlir/unary.h"
-#include "lumen/hlir/view.h"
 
 namespace lumen {
 
@@ -29,18 +28,6 @@ bool passes_errors_on(const Node& node) {
   }
 }
 
-// The node whose elements these are, whichever they are.
-NodeId behind_views(const Graph& body, NodeId id) {
-  while (body[id].is<hlir::View>() && !body[id].as<hlir::View>().view.has_guard()) id = body[id].operands[0];
-  return id;
-}
-
-std::optional<double> constant_in(const Graph& body, NodeId id) {
-  id = behind_views(body, id);
-  if (!body[id].is<hlir::Constant>() || !is_float(body[id].type.dtype)) return std::nullopt;
-  return body[id].as<hlir::Constant>().value.value.f;
-}
-
 bool is_never_negative(const Graph& body, NodeId id) {
   const Node& node = body[behind_views(body, id)];
   if (node.is<hlir::Mul>()) return node.operands[0] == node.operands[1];
@@ -52,7 +39,7 @@ bool is_normal(const Graph& body, NodeId id) {
   const Node& node = body[behind_views(body, id)];
   if (!node.is<hlir::Add>()) return false;
   const auto lifts = [&](NodeId by, NodeId other) {
-    return constant_in(body, by).value_or(0) >= 0x1p-126 && is_never_negative(body, other);
+    return constant_of(body, by).value_or(0) >= 0x1p-126 && is_never_negative(body, other);
   };
   return lifts(node.operands[0], node.operands[1]) || lifts(node.operands[1], node.operands[0]);
 }
@@ -95,7 +82,7 @@ std::optional<RoughCall> rough_call(const Graph& body, NodeId id) {
   if (!node.is<hlir::Add>()) return std::nullopt;
   for (const size_t k : {0u, 1u}) {
     const Node& term = body[operands[k]];
-    if (constant_in(body, operands[1 - k]) != 1.0) continue;
+    if (constant_of(body, operands[1 - k]) != 1.0) continue;
     if (term.is<hlir::Tanh>()) return RoughCall{"lumen_one_plus_tanh_rough", {term.operands[0]}};
     if (term.is<hlir::Erf>()) return RoughCall{"lumen_one_plus_erf_rough", {term.operands[0]}};
   }
