@@ -24,6 +24,20 @@ LUMEN_FN {N}_ints {N}_pairs({N}_ints sum, const int8_t* q, const int16_t* x) {{
   {N}_ints pairs;
   __asm__("vpmaddwd %2, %1, %0" : "=x"(pairs) : "x"(wide), "m"(*(const {N}_shorts*)x));
   sum += pairs;
+#elif defined(__aarch64__)
+  // Which sum has a product does not matter: in the end they are one.
+  typedef int8_t eight __attribute__((vector_size(8), aligned(1), may_alias));
+  typedef int16_t shorts __attribute__((vector_size(16), aligned(2), may_alias));
+  int32_t four __attribute__((vector_size(16))), more __attribute__((vector_size(16)));
+  __builtin_memcpy(&four, &sum, 16);
+  __builtin_memcpy(&more, (char*)&sum + 16, 16);
+  for (int half = 0; half < 16; half += 8) {{
+    const shorts wide = __builtin_convertvector(*(const eight*)(q + half), shorts), by = *(const shorts*)(x + half);
+    __asm__("smlal %0.4s, %1.4h, %2.4h" : "+w"(four) : "w"(wide), "w"(by));
+    __asm__("smlal2 %0.4s, %1.8h, %2.8h" : "+w"(more) : "w"(wide), "w"(by));
+  }}
+  __builtin_memcpy(&sum, &four, 16);
+  __builtin_memcpy((char*)&sum + 16, &more, 16);
 #else
   for (int l = 0; l < 8; ++l) sum[l] += q[2 * l] * x[2 * l] + q[2 * l + 1] * x[2 * l + 1];
 #endif

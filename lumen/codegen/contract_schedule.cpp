@@ -46,7 +46,7 @@ struct TileSize {
 TileSize tile_size(const Target& target, int64_t lanes) {
   if (target.vector_bytes == 64) return lanes == 16 ? TileSize{14, 2} : TileSize{8, 3};
   if (target.vector_bytes == 32) return lanes == 8 ? TileSize{6, 2} : TileSize{4, 3};
-  return {4, 2};
+  return target.vector_registers == 32 ? TileSize{8, 3} : TileSize{4, 2};
 }
 
 ContractSchedule blocked(ContractSchedule s, const ContractRoles& roles, int64_t depth, int64_t rows, int64_t columns,

@@ -19,8 +19,8 @@ LUMEN_FN double lumen_fma_f64(double a, double b, double c) { return __builtin_f
 LUMEN_FN float lumen_fma_f32(float a, float b, float c) { return a * b + c; }
 LUMEN_FN double lumen_fma_f64(double a, double b, double c) { return a * b + c; }
 #endif
-// A type whose conversions the compiler makes vector instructions of; gcc 12 does not.
-#if defined(__clang__) && defined(__AVX512FP16__)
+// A type whose conversions the compiler makes vector instructions of; on x86-64, gcc 12 does not.
+#if defined(__aarch64__) || (defined(__clang__) && defined(__AVX512FP16__))
 #define LUMEN_HALF _Float16
 #endif
 LUMEN_FN float lumen_div_f32(float a, float b) { return a / b; }

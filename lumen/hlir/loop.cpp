@@ -15,8 +15,8 @@ namespace {
 
 // `type` with a new leading dim.
 TensorType stacked(const TensorType& type, Expr size) {
-  std::vector<Expr> dims{size};
-  dims.insert(dims.end(), type.shape.begin(), type.shape.end());
+  std::vector<Expr> dims(type.shape.begin(), type.shape.end());
+  dims.insert(dims.begin(), size);
   return {type.dtype, Shape(dims)};
 }
 

@@ -8,7 +8,7 @@ namespace lumen {
 
 struct Target {
   int vector_bytes = 16;  // of one register
-  bool fma = false;
+  int vector_registers = 16;
   bool avx512 = false;       // F, BW, DQ, VL
   bool avx512_bf16 = false;  // dot products of pairs
   bool avx512_fp16 = false;

@@ -5,10 +5,6 @@
 // It stands before the text of kernels; cuda_emulator.h compiles and calls them.
 #pragma once
 
-#ifndef __x86_64__
-#error "threads are switched by instructions of x86-64"
-#endif
-
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -44,7 +40,12 @@ struct alignas(16) float4 {
 
 static Dim3 threadIdx, blockIdx, blockDim, gridDim;
 
-// Saves where the running fiber is and goes on with another.
+// Saves where the running fiber is, on its stack, and goes on with another. `kFrame` words are saved; the one at
+// `kReturn` is where it goes on.
+#if defined(__x86_64__)
+namespace lumen_emulator {
+constexpr int kFrame = 8, kReturn = 6;
+}
 asm(".pushsection .text\n"
     ".type lumen_switch_fiber, @function\n"
     "lumen_switch_fiber:\n"
@@ -53,6 +54,27 @@ asm(".pushsection .text\n"
     "  popq %r15\n  popq %r14\n  popq %r13\n  popq %r12\n  popq %rbx\n  popq %rbp\n"
     "  ret\n"
     ".popsection\n");
+#elif defined(__aarch64__)
+namespace lumen_emulator {
+constexpr int kFrame = 20, kReturn = 11;
+}
+asm(".pushsection .text\n"
+    ".type lumen_switch_fiber, %function\n"
+    "lumen_switch_fiber:\n"
+    "  sub sp, sp, #160\n"
+    "  stp x19, x20, [sp]\n  stp x21, x22, [sp, #16]\n  stp x23, x24, [sp, #32]\n  stp x25, x26, [sp, #48]\n"
+    "  stp x27, x28, [sp, #64]\n  stp x29, x30, [sp, #80]\n"
+    "  stp d8, d9, [sp, #96]\n  stp d10, d11, [sp, #112]\n  stp d12, d13, [sp, #128]\n  stp d14, d15, [sp, #144]\n"
+    "  mov x9, sp\n  str x9, [x0]\n  mov sp, x1\n"
+    "  ldp x19, x20, [sp]\n  ldp x21, x22, [sp, #16]\n  ldp x23, x24, [sp, #32]\n  ldp x25, x26, [sp, #48]\n"
+    "  ldp x27, x28, [sp, #64]\n  ldp x29, x30, [sp, #80]\n"
+    "  ldp d8, d9, [sp, #96]\n  ldp d10, d11, [sp, #112]\n  ldp d12, d13, [sp, #128]\n  ldp d14, d15, [sp, #144]\n"
+    "  add sp, sp, #160\n"
+    "  ret\n"
+    ".popsection\n");
+#else
+#error "threads are switched by instructions of x86-64 or AArch64"
+#endif
 extern "C" __attribute__((visibility("hidden"))) void lumen_switch_fiber(void** save, void* to);
 extern "C" __attribute__((visibility("hidden"))) char __start_lumen_shared[], __stop_lumen_shared[];
 
@@ -190,8 +212,8 @@ inline void begin_block(int threads, int64_t shared) {
   memset(places, 0, sizeof places);
   for (int t = 0; t < threads; ++t) {
     auto* top = reinterpret_cast<void**>(stacks() + static_cast<size_t>(t + 1) * kStackBytes);
-    *(top -= 2) = reinterpret_cast<void*>(&run_fiber);
-    for (int k = 0; k < 6; ++k) *--top = nullptr;
+    memset(top -= kFrame, 0, kFrame * sizeof *top);
+    top[kReturn] = reinterpret_cast<void*>(&run_fiber);
     fibers[t] = {top, State::ready, 0, 0};
     copies[t].first = copies[t].last = 0;
     copies[t].commits = 0;

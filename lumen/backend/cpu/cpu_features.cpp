@@ -12,6 +12,9 @@
 #include <cpuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#elif defined(__aarch64__) && defined(__linux__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
 #endif
 
 namespace lumen::cpu {
@@ -96,6 +99,41 @@ void probe_instructions(CpuFeatures& f) {
   f.amx_bf16 = f.amx_tile && bit(more.edx, 22);
   f.amx_int8 = f.amx_tile && bit(more.edx, 25);
 }
+
+#elif defined(__aarch64__) && defined(__linux__)
+
+std::string implementer_name(unsigned code) {
+  switch (code) {
+    case 0x41:
+      return "ARM";
+    case 0x48:
+      return "HiSilicon";
+    case 0x4e:
+      return "NVIDIA";
+    case 0x51:
+      return "Qualcomm";
+    case 0x61:
+      return "Apple";
+    case 0xc0:
+      return "Ampere";
+    default:
+      return fmt::format("implementer{:02x}", code);
+  }
+}
+
+// The register that names the processor cannot be read by everyone; where it cannot, Linux has no HWCAP_CPUID.
+void probe_name(CpuFeatures& f) {
+  if ((getauxval(AT_HWCAP) & HWCAP_CPUID) == 0) return;
+  uint64_t name = 0;
+  asm("mrs %0, MIDR_EL1" : "=r"(name));
+  const auto field = [&](int first, int bits) { return static_cast<int>((name >> first) & ((1U << bits) - 1)); };
+  f.vendor = implementer_name(static_cast<unsigned>(field(24, 8)));
+  f.family = 8;
+  f.model_number = field(4, 12);
+  f.stepping = field(20, 4) * 16 + field(0, 4);
+  f.model = fmt::format("{} part {:03x} r{}p{}", f.vendor, f.model_number, field(20, 4), field(0, 4));
+}
+void probe_instructions(CpuFeatures&) {}
 
 #else
 

@@ -1,7 +1,8 @@
 // What the processor can do and how much of it this process may use, asked once at run time.
 //
 // Kernels are compiled for a Level and its extras, never for "native": the same program on a smaller machine picks a
-// smaller level, and a test can say "as if" this were a smaller machine. Off x86-64 everything is Level::generic.
+// smaller level, and a test can say "as if" this were a smaller machine. Off x86-64 everything is Level::generic; on
+// AArch64 that has vectors of 16 bytes, 32 registers of them, fused multiplication, and conversions of f16.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +23,11 @@ enum class Level : uint8_t {
 std::string_view level_name(Level level);
 
 struct CpuFeatures {
-  std::string vendor;  // "GenuineIntel"; empty when unknown, like everything below
-  std::string model;   // "Intel(R) Xeon(R) Processor"
-  int family = 0;
-  int model_number = 0;
-  int stepping = 0;
+  std::string vendor;    // "GenuineIntel"; empty when unknown, like everything below
+  std::string model;     // "Intel(R) Xeon(R) Processor"
+  int family = 0;        // on AArch64 the architecture's number, as 8
+  int model_number = 0;  // on AArch64 the part's
+  int stepping = 0;      // on AArch64 16 * variant + revision
 
   int cores = 1;  // that this process may use: its affinity mask, less where a cgroup's quota is smaller
   int64_t l1d_bytes = 0;

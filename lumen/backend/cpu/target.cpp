@@ -5,7 +5,11 @@ namespace lumen::cpu {
 Target target_of(const CpuFeatures& features) {
   Target target;
   target.vector_bytes = features.avx512 ? 64 : features.avx2 ? 32 : 16;
-  target.fma = features.avx2;
+#if defined(__aarch64__)
+  target.vector_registers = 32;
+#else
+  target.vector_registers = features.avx512 ? 32 : 16;
+#endif
   target.avx512 = features.avx512;
   target.avx512_bf16 = features.avx512_bf16;
   target.avx512_fp16 = features.avx512_fp16;

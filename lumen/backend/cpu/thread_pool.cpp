@@ -9,6 +9,7 @@
 #include "lumen/backend/cpu/cpu_features.h"
 #include "lumen/base/check.h"
 #include "lumen/base/log.h"
+#include "lumen/base/pause.h"
 
 namespace lumen::cpu {
 namespace {
@@ -19,14 +20,6 @@ constexpr std::chrono::microseconds kAloneFor(2);
 constexpr int kOutside = -1;
 thread_local int inside_thread = kOutside;  // of the run that this thread works for
 
-void pause() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
-
 // Until `word` is no longer `seen`: busily for a moment if `spin`, then asleep in the kernel (a futex on Linux).
 void wait_for_change(const std::atomic<uint32_t>& word, uint32_t seen, bool spin) {
   if (spin) {
@@ -35,7 +28,7 @@ void wait_for_change(const std::atomic<uint32_t>& word, uint32_t seen, bool spin
       // The clock takes about as long as a pause; it is read now and then.
       for (int k = 0; k < 16; ++k) {
         if (word.load(std::memory_order_acquire) != seen) return;
-        pause();
+        pause_processor();
       }
       // Who is waited for may need this very core: after a while, whoever wants it goes first.
       if (now - start > kAloneFor) std::this_thread::yield();

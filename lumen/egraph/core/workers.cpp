@@ -1,17 +1,13 @@
 #include "lumen/egraph/core/workers.h"
 
+#include "lumen/base/pause.h"
+
 namespace lumen::egraph {
 
 namespace {
 
 // About a millisecond: waking a thread takes longer than most pieces of work do.
 constexpr int kSpins = 30000;
-
-void pause() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#endif
-}
 
 }  // namespace
 
@@ -41,7 +37,7 @@ void Workers::run(size_t pieces, const std::function<void(size_t)>& work) {
   round_.notify_all();
   work_off(0);
   for (int spins = 0; busy_.load(std::memory_order_acquire) > 0; ++spins) {
-    pause();
+    pause_processor();
     if (spins > kSpins) std::this_thread::yield();
   }
 }
@@ -55,7 +51,7 @@ void Workers::work_off(size_t thread) {
 
 void Workers::serve(size_t thread) {
   for (uint32_t seen = 0;;) {
-    for (int spins = 0; spins < kSpins && round_.load(std::memory_order_acquire) == seen; ++spins) pause();
+    for (int spins = 0; spins < kSpins && round_.load(std::memory_order_acquire) == seen; ++spins) pause_processor();
     round_.wait(seen, std::memory_order_acquire);
     seen = round_.load(std::memory_order_acquire);
     if (stop_) return;

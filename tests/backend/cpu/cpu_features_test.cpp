@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <thread>
 
@@ -87,6 +88,23 @@ TEST(CpuFeatures, agree_with_the_kernel) {
   EXPECT_TRUE(!f.amx_bf16 || (has("amx_bf16") && has("amx_tile")));
   EXPECT_EQ(f.level == Level::amx, f.avx512 && f.amx_tile && f.amx_bf16 && f.amx_int8);
 }
+
+#if defined(__aarch64__)
+TEST(CpuFeatures, name_the_part_that_the_kernel_names) {
+  std::ifstream file("/proc/cpuinfo");
+  std::map<std::string, int> words;
+  for (std::string line; std::getline(file, line);) {
+    const size_t colon = line.find(':');
+    if (!line.starts_with("CPU ") || colon == std::string::npos) continue;
+    words[line.substr(4, line.find_last_not_of(" \t", colon - 1) - 3)] = std::stoi(line.substr(colon + 1), nullptr, 0);
+  }
+  if (!words.contains("part") || cpu().vendor.empty()) GTEST_SKIP() << "the kernel does not name the processor";
+  EXPECT_EQ(cpu().family, words["architecture"]);
+  EXPECT_EQ(cpu().model_number, words["part"]);
+  EXPECT_EQ(cpu().stepping, words["variant"] * 16 + words["revision"]);
+  EXPECT_EQ(cpu().vendor == "ARM", words["implementer"] == 0x41);
+}
+#endif
 
 #if defined(__x86_64__)
 // With the permission granted, a tile instruction does not kill the process.
