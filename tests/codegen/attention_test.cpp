@@ -70,7 +70,7 @@ class AttentionCases {
   void run() {
     std::string source = kernel_prelude(Syntax::c);
     for (const Case& each : cases_) source += each.kernel.text;
-    std::string flags = "-O1 -w -march=native";
+    std::string flags = "-O1 -w " LUMEN_NATIVE;
     for (const std::string& flag : kernel_c_flags()) flags += " " + flag;
     const Compiled compiled(source, flags);
     for (const Case& each : cases_) {

@@ -4,6 +4,15 @@
 #include <string>
 #include <vector>
 
+// What compilers call the processor of this machine, and one of its kind that is some years old.
+#if defined(__x86_64__)
+#define LUMEN_NATIVE "-march=native"
+#define LUMEN_OLDER "-mavx2 -mfma -mf16c"
+#else
+#define LUMEN_NATIVE "-mcpu=native"
+#define LUMEN_OLDER ""
+#endif
+
 namespace lumen {
 
 class Compiled {

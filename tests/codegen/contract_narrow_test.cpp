@@ -63,7 +63,7 @@ TEST(ContractNarrow, multiplies_halves) {
       }
     }
   }
-  for (const char* const flags : {"-O3 -march=native -ffp-contract=fast", "-O2 -mavx2 -mfma -mf16c", "-O1"}) {
+  for (const char* const flags : {"-O3 " LUMEN_NATIVE " -ffp-contract=fast", "-O2 " LUMEN_OLDER, "-O1"}) {
     const Compiled compiled = testing::compile(kernels, flags);
     for (const Case& each : all) {
       std::vector<const HostTensor*> in;
@@ -102,7 +102,7 @@ TEST(ContractNarrow, reads_small_and_large_halves) {
   std::mt19937_64 random(1);
   for (const DType dtype : {bf16, f16}) {
     Case each = narrow_case(dtype, 1, 16, 1, random, "k");
-    for (const char* const flags : {"-O3 -march=native", "-O2 -mavx2 -mfma -mf16c", "-O1"}) {
+    for (const char* const flags : {"-O3 " LUMEN_NATIVE, "-O2 " LUMEN_OLDER, "-O1"}) {
       const Compiled compiled = testing::compile({each.kernel}, flags);
       for (const double value : {0.0, -0.0, 0x1p-24, 0x1.8p-20, -0x1p-14, 65504.0, -65504.0}) {
         for (Lane& lane : each.inputs[0].lanes) lane.f = 0;

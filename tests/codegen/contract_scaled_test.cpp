@@ -66,7 +66,7 @@ std::vector<Lane> run_in(const Compiled& compiled, const Given& given, std::mt19
 }
 
 // Each processor has words of its own.
-const char* const kProcessors[] = {"-O3 -march=native -ffp-contract=fast", "-O2 -mavx2 -mfma -mf16c", "-O1"};
+const char* const kProcessors[] = {"-O3 " LUMEN_NATIVE " -ffp-contract=fast", "-O2 " LUMEN_OLDER, "-O1"};
 
 void expect_near(const Compiled& compiled, const Given& given, std::mt19937_64& random) {
   const HostTensor* const in[] = {&given.inputs[0], &given.inputs[1]};

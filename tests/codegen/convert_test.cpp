@@ -160,7 +160,7 @@ TEST_P(Wrap, wraps_as_the_reference) {
       fmt::format(
           "void wrap(const {0}* x, {0}* out, int64_t n) {{ for (int64_t k = 0; k < n; ++k) out[k] = {1}(x[k]); }}",
           compute_type(dtype), wrap_function(dtype));
-  const Compiled compiled(text, "-march=native");
+  const Compiled compiled(text, LUMEN_NATIVE);
   auto* const wrap = compiled.function<void(const std::byte*, std::byte*, int64_t)>("wrap");
   ASSERT_NE(wrap, nullptr);
   std::mt19937_64 random(23);

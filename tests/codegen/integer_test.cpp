@@ -51,7 +51,7 @@ void expect_all_functions(std::string_view type, std::string_view suffix) {
         "  for (int64_t k = 0; k < n; ++k) out[k] = lumen_{0}_{2}(x[k], y[k]{3});\n}}\n",
         name, type, suffix, shifts ? fmt::format(", {}", sizeof(T) * 8) : "");
   }
-  const Compiled compiled(text, "-march=native");
+  const Compiled compiled(text, LUMEN_NATIVE);
   using Limits = std::numeric_limits<T>;
   std::vector<T> values = {Limits::min(), static_cast<T>(Limits::min() + 1), static_cast<T>(Limits::max() - 1),
                            Limits::max()};

@@ -20,7 +20,7 @@ using KernelFunction = int64_t(const void* const*, void* const*, const int64_t*,
 
 // Floats are rounded as the reference rounds them; and as the CPU backend compiles.
 inline const char* const kExactFlags = "-O1 -ffp-contract=off";
-inline const char* const kFastFlags = "-O3 -march=native -ffp-contract=fast";
+inline const char* const kFastFlags = "-O3 " LUMEN_NATIVE " -ffp-contract=fast";
 
 // Many kernels in one file, compiled once.
 inline Compiled compile(const std::vector<KernelText>& kernels, const std::string& given = kExactFlags,

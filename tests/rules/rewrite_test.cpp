@@ -65,10 +65,11 @@ TEST(Rewrite, scales_leave_products_of_8_bits) {
 
 TEST(Rewrite, only_what_is_gathered_is_dequantised) {
   Graph graph;
-  const Tensor table = cast(graph.input("table", {32000, 64}, i8), f32) * unsqueeze(graph.input("scales", {32000}), 1);
-  embedding(graph.input("tokens", {5}, i64), table).output("y");
+  const Tensor codes = graph.input("table", {32000, 64}, i8), scales = graph.input("scales", {32000});
+  const Tensor tokens = graph.input("tokens", {5}, i64);
+  embedding(tokens, cast(codes, f32) * unsqueeze(scales, 1)).output("y");
   const std::string text = best_of(graph);
-  EXPECT_TRUE(has(text, "Gather(%1, %2) :axis 0 -> i8[5,64]")) << text;
+  EXPECT_TRUE(has(text, "Gather(%0, %2) :axis 0 -> i8[5,64]")) << text;
   EXPECT_FALSE(has(text, "f32[32000,64]")) << text;
 }
 
