@@ -40,8 +40,7 @@ class DecodePrinter {
   Expected<KernelText> print() {
     KernelText kernel;
     const bool parts = s_.parts > 1;
-    const std::string place = attention_place(form_, bounds_, s_) +
-                              LUMEN_TRY(attention_row_bounds(form_, bounds_, s_, s_.threads, kernel.faults));
+    const std::string row_bounds = LUMEN_TRY(attention_row_bounds(form_, bounds_, s_, s_.threads, kernel.faults));
     const std::string queries = LUMEN_TRY(fill_queries(kernel.faults));
     if (keys_.is_wide()) read_key_ = keys_.read("kw[u]", kernel.faults);
     if (values_.is_wide()) read_value_ = values_.read("vw[u]", kernel.faults);
@@ -53,12 +52,17 @@ class DecodePrinter {
     kernel.text = kernel_head(body_, step, static_cast<int>(s_.threads), blocks_at_a_time()) +
                   "  LUMEN_DYNAMIC_SHARED(shared);\n";
     kernel.text += fmt::format("  typedef {} Index;\n", attention_index_type(body_, form_)) + buffers();
-    kernel.text += "  LUMEN_ROWS(row) {\n" + place + queries + attention_range(form_, bounds_, s_) + state();
-    kernel.text += (keys_.is_wide() ? read_keys("first") : "") + (values_.is_wide() ? read_values("first") : "");
+    kernel.text += "  LUMEN_ROWS(row) {\n" + attention_place(form_, bounds_, s_);
+    // Where all begin with the first key, a block asks for its first turn before it knows anything else: rows and
+    // bounds are on their way at the same time.
+    if (!bounds_.has_begins()) kernel.text += first_turn("0", plain_number(form_.keys()));
+    kernel.text += row_bounds + queries + attention_range(form_, bounds_, s_);
+    if (bounds_.has_begins()) kernel.text += first_turn("first", "last");
+    kernel.text += state();
     kernel.text += fmt::format(
-        "    for (Index k0 = first; k0 < last; k0 += {0}) {{\n"
+        "    for (Index k0 = start; k0 < last; k0 += {0}) {{\n"
         "      const Index next = k0 + {0};\n",
-        s_.keys);
+        stride());
     kernel.text += dots + weigh + sums + "    }\n";
     kernel.text += together() + store + "    __syncthreads();\n  }\n  LUMEN_RETURN;\n}\n";
     KernelStep first{step, attention_blocks(form_, s_)};
@@ -128,27 +132,35 @@ class DecodePrinter {
           fmt::arg("R", s_.rows), fmt::arg("E", keys_.elements()), fmt::arg("L", keys_.lanes()),
           fmt::arg("p", keys_.place("at", "j")), fmt::arg("D", depth_));
     }
-    if (keys_.is_wide()) text += fmt::format("    uint4 kw[{}];\n", key_turns_);
-    if (values_.is_wide()) text += fmt::format("    uint4 vw[{}];\n", value_turns_);
     return text;
   }
 
-  // Behind the last key nothing is read.
+  // Keys of a part are turns: every `parts`-th one, so that a part's first is known without their number.
+  int64_t stride() const { return s_.keys * std::max<int64_t>(1, s_.parts); }
+  // Of the keys [first, end), and where they lie if they are read ahead.
+  std::string first_turn(const std::string& first, const std::string& end) const {
+    std::string text = fmt::format("    const Index start = {} + part * {};\n", first, s_.keys);
+    if (keys_.is_wide()) text += fmt::format("    uint4 kw[{}];\n", key_turns_) + read_keys("start", end);
+    if (values_.is_wide()) text += fmt::format("    uint4 vw[{}];\n", value_turns_) + read_values("start", end);
+    return text;
+  }
+
+  // From `end` on nothing is read.
   std::string read_lines(const CudaLanes& lanes, const std::string& read, const std::string& line, int64_t turns,
-                         int64_t at_once, const std::string& from) const {
+                         int64_t at_once, const std::string& from, const std::string& end) const {
     return fmt::format(
         "      LUMEN_UNROLL for (int u = 0; u < {turns}; ++u) {{\n"
         "        const int at = threadIdx.x % {L};\n"
         "        const Index {line} = {from} + u * {Y} + (Index)(threadIdx.x / {L});\n"
-        "        if ({line} < last) {{\n{read}        }}\n      }}\n",
+        "        if ({line} < {end}) {{\n{read}        }}\n      }}\n",
         fmt::arg("turns", turns), fmt::arg("L", lanes.lanes()), fmt::arg("line", line), fmt::arg("from", from),
-        fmt::arg("Y", at_once), fmt::arg("read", read));
+        fmt::arg("Y", at_once), fmt::arg("end", end), fmt::arg("read", read));
   }
-  std::string read_keys(const std::string& from) const {
-    return read_lines(keys_, read_key_, "i2", key_turns_, keys_at_once_, from);
+  std::string read_keys(const std::string& from, const std::string& end) const {
+    return read_lines(keys_, read_key_, "i2", key_turns_, keys_at_once_, from, end);
   }
-  std::string read_values(const std::string& from) const {
-    return read_lines(values_, read_value_, "i3", value_turns_, values_at_once_, from);
+  std::string read_values(const std::string& from, const std::string& end) const {
+    return read_lines(values_, read_value_, "i3", value_turns_, values_at_once_, from, end);
   }
 
   // Every row with every key of the tile; then the next tile is asked for.
@@ -170,7 +182,7 @@ class DecodePrinter {
         fmt::arg("turns", key_turns_), fmt::arg("L", keys_.lanes()), fmt::arg("Y", keys_at_once_),
         fmt::arg("elements", elements), fmt::arg("R", s_.rows), fmt::arg("E", keys_.elements()),
         fmt::arg("query", query), fmt::arg("T", s_.keys));
-    if (keys_.is_wide()) text += read_keys("next");
+    if (keys_.is_wide()) text += read_keys("next", "last");
     return text + "      __syncthreads();\n";
   }
 
@@ -225,7 +237,7 @@ class DecodePrinter {
         fmt::arg("R", s_.rows), fmt::arg("E", values_.elements()), fmt::arg("turns", value_turns_),
         fmt::arg("L", values_.lanes()), fmt::arg("Y", values_at_once_), fmt::arg("elements", elements),
         fmt::arg("T", s_.keys));
-    if (values_.is_wide()) text += read_values("next");
+    if (values_.is_wide()) text += read_values("next", "last");
     return text + "      __syncthreads();\n";
   }
 

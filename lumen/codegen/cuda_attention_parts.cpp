@@ -140,10 +140,7 @@ std::string attention_range(const AttentionForm& form, const KeyBounds& bounds, 
   } else if (!bounds.all.empty()) {
     seen = "    const int low = 0;\n    int high = 0;\n" + over_rows(s, "high", "ends", true);
   }
-  return seen + fmt::format(
-                    "    const Index length = (high - low + {most}) / ({P} * {T}) * {T}, first = low + part * length;\n"
-                    "    const Index last = first + length < high ? first + length : high;\n",
-                    fmt::arg("P", parts_of(s)), fmt::arg("most", parts_of(s) * s.keys - 1), fmt::arg("T", s.keys));
+  return seen + "    const Index first = low, last = high;\n";
 }
 
 std::string attention_row_range(const KeyBounds& bounds, const std::string& r) {

@@ -37,8 +37,8 @@ std::string attention_place(const AttentionForm& form, const KeyBounds& bounds, 
 Expected<std::string> attention_row_bounds(const AttentionForm& form, const KeyBounds& bounds,
                                            const CudaAttentionSchedule& schedule, int64_t threads,
                                            std::vector<std::string>& faults);
-// The keys `first` … `last` of the part; those that no row of the block sees are in none. The block has waited for its
-// bounds; `lane` is the thread's in its warp.
+// `first` … `last`: the keys that any row of the block sees, and some before them so that `first` is a multiple of a
+// turn's. The block has waited for its bounds; `lane` is the thread's in its warp.
 std::string attention_range(const AttentionForm& form, const KeyBounds& bounds, const CudaAttentionSchedule& schedule);
 Expr attention_blocks(const AttentionForm& form, const CudaAttentionSchedule& schedule);
 
@@ -48,7 +48,7 @@ int64_t part_floats(const AttentionForm& form, const CudaAttentionSchedule& sche
 Expected<std::string> print_cuda_combine(const Graph& body, const AttentionForm& form, const std::string& name,
                                          const CudaAttentionSchedule& schedule, std::vector<std::string>& faults);
 
-// `begin` and `end`: the keys that row m0 + r sees of this part.
+// `begin` and `end`: the keys that row m0 + r sees.
 std::string attention_row_range(const KeyBounds& bounds, const std::string& r);
 
 }  // namespace lumen
