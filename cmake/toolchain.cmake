@@ -31,6 +31,10 @@ add_compile_options(-fdiagnostics-color=auto)
 if(LUMEN_SANITIZE)
   add_compile_options(-fsanitize=${LUMEN_SANITIZE} -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${LUMEN_SANITIZE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
+    # Products of 128 bits that are checked are a function (__muloti4) that libgcc does not have.
+    add_link_options(--rtlib=compiler-rt --unwindlib=libgcc)
+  endif()
 endif()
 
 # What every target of ours compiles with; linked PRIVATE or through lumen_base.
