@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <tuple>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -123,12 +124,23 @@ inline bool same_literal(const Literal& a, const Literal& b) {
   return false;
 }
 
-inline bool same(const Expr* a, const Expr* b) {
-  if (a == nullptr || b == nullptr) return a == b;
-  if (a->kind != b->kind || a->label != b->label) return false;
-  if (a->kind == Expr::Kind::literal) return same_literal(a->literal, b->literal);
-  if (a->kind == Expr::Kind::variable && a->name.starts_with("@_") && b->name.starts_with("@_")) return true;
-  return a->name == b->name && same_items(a->args, b->args) && same_items(a->fields, b->fields);
+// Expressions may be deeper than a stack.
+inline bool same(const Expr* first, const Expr* second) {
+  std::vector<std::pair<const Expr*, const Expr*>> open{{first, second}};
+  while (!open.empty()) {
+    const auto [a, b] = open.back();
+    open.pop_back();
+    if (a == b) continue;
+    if (a == nullptr || b == nullptr || a->kind != b->kind || a->label != b->label) return false;
+    if (a->kind == Expr::Kind::literal) {
+      if (!same_literal(a->literal, b->literal)) return false;
+      continue;
+    }
+    if (a->kind == Expr::Kind::variable && a->name.starts_with("@_") && b->name.starts_with("@_")) continue;
+    if (a->name != b->name || a->args.size() != b->args.size() || !same_items(a->fields, b->fields)) return false;
+    for (size_t k = 0; k < a->args.size(); ++k) open.emplace_back(a->args[k], b->args[k]);
+  }
+  return true;
 }
 
 }  // namespace lumen::egraph
