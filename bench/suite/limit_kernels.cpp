@@ -40,14 +40,15 @@ void copy(char* to, const char* from, int64_t bytes, int64_t times, int way) {
   }
 }
 
-// Twelve chains hide the latency and fit the registers of every level. Gives the lanes of a vector.
+// Twelve chains hide the latency and fit the registers of every level. What is added to is what a multiply-add of any
+// processor overwrites. Gives the lanes of a vector.
 int multiply(int64_t times, float* kept) {
   vec sums[12], factor, term;
   for (int k = 0; k < WIDTH / 4; ++k) factor[k] = kept[0], term[k] = kept[1];
   for (int c = 0; c < 12; ++c) sums[c] = term;
   for (int64_t t = 0; t < times; ++t) {
 #pragma GCC unroll 12
-    for (int c = 0; c < 12; ++c) sums[c] = sums[c] * factor + term;
+    for (int c = 0; c < 12; ++c) sums[c] += factor * sums[(c + 1) % 12];
   }
   for (int c = 0; c < 12; ++c) kept[2] += sums[c][0];
   return WIDTH / 4;
