@@ -96,7 +96,7 @@ double multiply_rate_of(MultiplyFunction* multiply, cpu::ThreadPool& pool) {
   float probe[3] = {0.5F, 0.5F, 0};
   const int lanes = multiply(1, probe);
   const double rate = private_rate(pool, [&](int64_t, int64_t times) {
-    float kept[3] = {1e-9F, 0.5F, 0};
+    float kept[3] = {1e-9F, 0.5F, 0};  // so that sums stay what they are
     multiply(times * kUnit, kept);
   });
   return 2.0 * kChains * lanes * kUnit * rate;

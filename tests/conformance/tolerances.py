@@ -65,8 +65,6 @@ row("exp expm1 sinh", "Exp2(x * log2 e): the rounding of the product grows to 6e
 row("cosh", "as exp", f32=(1e-5, 1e-6))
 row("conv3d", "a sum of 48 products that are each rounded to f32", f32=(2e-6, 3e-6))
 row("matmul linear einsum", "a sum of 64 products, rounded to f32 as it goes", f32=(2e-6, 5e-6))
-row("scaled_dot_product_attention", "the weights may be rounded to the dtype before they meet values of up to 3 or so, "
-    "as tensor cores take them", f16=(2**-10, 5e-4), bf16=(2**-7, 4e-3))
 row("linspace", "torch rounds the step to the dtype", f16=(2**-9, 1e-6), bf16=(2**-6, 1e-6))
 
 widen("matmul dot linear einsum conv1d conv2d conv3d conv_transpose1d conv_transpose2d", "f32 f16 bf16",
