@@ -31,7 +31,8 @@ std::shared_ptr<const Model> make_unigram(const SentencePieceModel& file, std::s
                                           std::optional<int32_t> unknown) {
   std::vector<UnigramPiece> pieces;
   for (const Piece& piece : file.pieces) {
-    pieces.push_back({piece.score, is_text(piece), piece.type == PieceType::user_defined});
+    const bool used = is_text(piece) && piece.type != PieceType::unused;  // BPE merges by way of them
+    pieces.push_back({piece.score, used, piece.type == PieceType::user_defined});
   }
   return std::make_shared<Unigram>(std::move(vocabulary), std::move(pieces),
                                    UnigramOptions{unknown, file.byte_fallback, /*float_sums=*/true});

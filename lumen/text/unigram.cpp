@@ -1,6 +1,7 @@
 #include "lumen/text/unigram.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "lumen/text/bpe.h"
 #include "lumen/text/utf8.h"
@@ -11,17 +12,22 @@ namespace {
 
 constexpr double kUnknownPenalty = 10;  // below the smallest score
 
+// SentencePiece takes a sum larger than this out of all sums beyond it, as floats of that size are too coarse. Nothing
+// but a string of some 10,000 letters gets there, and it comes out as other tokens then.
+constexpr double kLargeSum = 100'000;
+
+// More than the sum of all other ways to write its bytes, which is negative.
+double user_defined_score(size_t bytes) { return static_cast<float>(0.1 * (static_cast<double>(bytes) - 1)); }
+
 }  // namespace
 
 Unigram::Unigram(std::shared_ptr<const Vocabulary> vocabulary, std::vector<UnigramPiece> pieces, UnigramOptions options)
     : vocabulary_(std::move(vocabulary)), pieces_(std::move(pieces)), options_(options), nodes_(1) {
   double least = 0;
-  double most = 0;
   bool any = false;
   for (const UnigramPiece& piece : pieces_) {
     if (!piece.used || piece.user_defined) continue;
     least = any ? std::min(least, piece.score) : piece.score;
-    most = any ? std::max(most, piece.score) : piece.score;
     any = true;
   }
   unknown_score_ = least - kUnknownPenalty;
@@ -30,11 +36,7 @@ Unigram::Unigram(std::shared_ptr<const Vocabulary> vocabulary, std::vector<Unigr
     const std::string_view text = vocabulary_->text(static_cast<int64_t>(id));
     if (!pieces_[id].used || text.empty()) continue;
     add_to_trie(text, static_cast<int32_t>(id));
-    if (!pieces_[id].user_defined) continue;
-    // A score that no other way to write its characters can reach.
-    const auto size = static_cast<double>(text.size());
-    pieces_[id].score =
-        options_.float_sums ? static_cast<float>(size) * static_cast<float>(most) - 0.1F : size * most - 0.1;
+    if (pieces_[id].user_defined) pieces_[id].score = user_defined_score(text.size());
   }
   for (unsigned byte = 0; byte < 256; ++byte) {
     byte_ids_[byte] = vocabulary_->find(byte_token(static_cast<unsigned char>(byte))).value_or(-1);
@@ -60,13 +62,21 @@ int32_t Unigram::child(uint32_t node, char byte) const {
 Expected<void> Unigram::find_best_paths(std::string_view piece, Scratch& scratch) const {
   std::vector<Scratch::BestPath>& paths = scratch.paths;
   paths.assign(piece.size() + 1, {0, -1, -1});
+  size_t farthest = 0;
   const auto offer = [&](size_t begin, size_t end, double score, int32_t id) {
+    farthest = std::max(farthest, end);
     double sum = paths[begin].score + score;
     if (options_.float_sums) sum = static_cast<float>(sum);
     Scratch::BestPath& path = paths[end];
     if (path.begin < 0 || sum > path.score) path = {sum, id, static_cast<int32_t>(begin)};
   };
   for (size_t at = 0; at < piece.size();) {
+    if (options_.float_sums && std::abs(paths[at].score) > kLargeSum) {
+      const double large = paths[at].score;
+      for (size_t end = at; end <= farthest; ++end) {
+        if (paths[end].begin >= 0) paths[end].score = static_cast<float>(paths[end].score - large);
+      }
+    }
     const size_t size = utf8_size(piece, at);
     bool has_single = false;
     uint32_t node = 0;

@@ -15,7 +15,7 @@ namespace lumen::text {
 struct UnigramOptions {
   std::optional<int32_t> unknown;
   bool byte_fallback = false;
-  // Sums are rounded to float, as SentencePiece has them; Hugging Face's are doubles.
+  // Sums are rounded to float and kept small, as by SentencePiece 0.2.2; Hugging Face's are doubles.
   bool float_sums = false;
 };
 

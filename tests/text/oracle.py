@@ -195,7 +195,8 @@ def run_tokenizers(lumen, count, options):
     for name, tokenizer in kinds.minilm():
         if wanted(name):
             compare_hugging_face(lumen, count, name, tokenizer, old_strings)
-    raw = [text.encode() for text in strings] + maker.byte_strings(options.strings // 4)
+    # The long word's scores sum to some millions: SentencePiece starts anew at each 100,000, and floats are coarse there.
+    raw = [text.encode() for text in [*strings, maker.long_word(300000)]] + maker.byte_strings(options.strings // 4)
     charsmap = None
     for name, model in kinds.sentencepiece_kinds(corpus):
         if wanted("sp-" + name):

@@ -114,6 +114,9 @@ class StringMaker:
             result.append(self.string())
         return result
 
+    def long_word(self, size):
+        return "".join(self.rng.choice("abcdefghijklmnopqrstuvwxyz") for _ in range(size))
+
     def byte_strings(self, count):
         """Some of them are not UTF-8."""
         result = [b"\xff", b"\xc3", b"a\xe4\xbd", b"\xe4\xbd\xa0\xff", b"\xf0\x9f\x98", b"\xed\xa0\x80", b"\xc0\xaf"]

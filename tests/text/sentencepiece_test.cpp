@@ -84,5 +84,16 @@ TEST(SentencePiece, Unigram) {
   EXPECT_EQ(tokenizer.decode(Ids{6, 6}), "a a");
 }
 
+TEST(SentencePiece, UnigramSkipsUnusedPieces) {
+  const Tokenizer tokenizer = read(model(kUnigram) + piece("aab", -1, 5)).value();
+  EXPECT_EQ(tokenizer.encode("aab", {false, false}).value(), (Ids{6, 7}));
+}
+
+TEST(SentencePiece, UnigramPrefersWhatUsersDefine) {
+  const Tokenizer tokenizer = read(model(kUnigram) + piece("bb", -90, 4) + piece("bba", 0)).value();
+  EXPECT_EQ(tokenizer.encode("bba", {false, false}).value(), (Ids{3, 10})) << "0 is more than 0.1 - 4";
+  EXPECT_EQ(tokenizer.encode("bbb", {false, false}).value(), (Ids{3, 5, 9})) << "more by a rounding";
+}
+
 }  // namespace
 }  // namespace lumen
