@@ -71,7 +71,8 @@ Expected<Case> CaseFile::read(size_t k) const try {
   }
   for (const json& expected : row.at("expected")) {
     result.expected.push_back({LUMEN_TRY(read_tensor(expected)), expected.value("exact", false),
-                               expected.value("rtol", 0.0), expected.value("atol", 0.0)});
+                               expected.value("rtol", 0.0), expected.value("atol", 0.0),
+                               expected.value("gpu_atol", 0.0)});
   }
   return result;
 } catch (const json::exception& problem) {

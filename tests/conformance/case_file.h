@@ -16,6 +16,7 @@ struct ExpectedTensor {
   bool exact = false;  // every bit but those of a NaN
   double rtol = 0;
   double atol = 0;
+  double gpu_atol = 0;  // what a GPU may add to it
 };
 
 struct Case {

@@ -87,6 +87,9 @@ int run(const Options& options) {
   };
   for (size_t k = 0; k < file.size(); ++k) {
     Case test = file.read(k).value();
+    if (compile_options.backend == BackendKind::cuda) {
+      for (ExpectedTensor& expected : test.expected) expected.atol += expected.gpu_atol;
+    }
     const bool wanted = options.only.empty() || test.function == options.only;
     if (wanted && k % options.parts == options.part) tests.push_back(std::move(test));
     if (tests.size() == kBatch) run_batch();

@@ -90,6 +90,9 @@ class Suite:
             "operands": [self.encode(x) for x in operands], "args": args or {},
             "expected": [dict(self.store(r), **tolerances.of(function, DTYPES[r.dtype])) for r in results],
         }
+        for expected in row["expected"]:
+            if more := tolerances.gpu_atol(function, expected["dtype"], operands, expect):
+                expected["gpu_atol"] = more
         if symbolic:
             row["symbolic"] = True
             self.symbolic += 1

@@ -57,6 +57,19 @@ def of(function, dtype):
     return {"rtol": rtol, "atol": atol}
 
 
+# The largest error of rounding 1.
+HALF_UNIT = {"f16": 2**-11, "bf16": 2**-8}
+
+
+def gpu_atol(function, dtype, operands, expect):
+    """What a GPU may add to the error: its tensor cores take the weights of attention in the dtype of the values."""
+    if function != "scaled_dot_product_attention" or dtype not in HALF_UNIT:
+        return 0.0
+    query, key, value, mask = [x.double() if x is not None and x.is_floating_point() else x for x in operands]
+    weighed = expect(query, key, value.abs(), mask)
+    return HALF_UNIT[dtype] * weighed.max().item() if weighed.numel() > 0 else 0.0
+
+
 row("dequantise", "a product may or may not be rounded before the minimum is taken off it", f32=(2e-6, 2e-5))
 row("sqrt square reciprocal rsqrt log2 sin log1p tan asin atan tanh asinh atanh erf",
     "promises relative accuracy near zero", f64=(1e-12, 0.0), f32=(2e-6, 0.0))
