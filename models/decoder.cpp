@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "lumen/base/check.h"
 
@@ -24,6 +25,7 @@ Decoder::Decoder(Session session, const Model& model)
   CHECK(model.kind == ModelKind::causal, "a Decoder needs a causal model");
   lengths_.assign(at(options_.batch), 0);
   last_.assign(at(options_.batch), 0);
+  likeliest_.assign(at(options_.batch), 0);
   counts_.assign(at(options_.batch), 0);
   tokens_.resize(at(options_.batch * options_.max_step));
   positions_.resize(tokens_.size());
@@ -82,20 +84,31 @@ void Decoder::fill_sequence(int64_t sequence, std::span<const int32_t> tokens, i
   counts_[at(sequence)] = count;
 }
 
+int64_t Decoder::context_for(int64_t longest) const {
+  const int64_t grown = (longest + kContextStep - 1) / kContextStep * kContextStep;
+  return std::min(grown, options_.max_context);
+}
+
 void Decoder::execute(int64_t width) {
+  session_.forget();
+  ahead_ = false;
   int64_t longest = 1;
   for (int64_t b = 0; b < options_.batch; ++b) longest = std::max(longest, lengths_[at(b)] + counts_[at(b)]);
-  const int64_t grown = (longest + kContextStep - 1) / kContextStep * kContextStep;
-  const int64_t context = std::min(grown, options_.max_context);
+  const int64_t context = context_for(longest);
   if (context != context_) session_.set_dim("context", context);
   context_ = context;
-  if (width != width_) {
+  if (width != width_ || fed_) {
     session_.set_dim("seq", width);
     session_.bind("tokens", tokens_.data(), {options_.batch, width});
     session_.bind("positions", positions_.data(), {options_.batch, width});
     width_ = width;
+    fed_ = false;
   }
   session_.execute();
+  note_read(width);
+}
+
+void Decoder::note_read(int64_t width) {
   for (int64_t b = 0; b < options_.batch; ++b) {
     if (counts_[at(b)] > 0) last_[at(b)] = tokens_[at((b + 1) * width - 1)];
     lengths_[at(b)] += counts_[at(b)];
@@ -136,11 +149,48 @@ void Decoder::step(std::span<const int32_t> tokens) {
   execute(1);
 }
 
+bool Decoder::begin_ahead() {
+  const int64_t before = session_.under_way();  // tokens that are no part of the sequences yet
+  int64_t longest = 0, pages = 0;
+  for (int64_t b = 0; b < options_.batch; ++b) {
+    const int64_t length = lengths_[at(b)] + before + 1;
+    longest = std::max(longest, length);
+    if (options_.paging) pages += std::max<int64_t>(0, pages_for(length) - pages_given_[at(b)]);
+  }
+  const bool fits = longest <= options_.max_context && pages <= static_cast<int64_t>(free_pages_.size());
+  if (!fits || context_for(longest) != context_) return false;
+  for (int64_t b = 0; b < options_.batch; ++b) {
+    positions_[at(b)] = static_cast<int32_t>(lengths_[at(b)] + before);
+    give_pages(b, lengths_[at(b)] + before + 1);
+  }
+  if (!fed_) session_.feed("tokens", "best");
+  fed_ = true;
+  session_.start();
+  return true;
+}
+
+void Decoder::step_on(bool again) {
+  for (int64_t b = 0; b < options_.batch; ++b) likeliest_[at(b)] = last_row<int32_t>("best", b)[0];
+  bool ahead = false;
+  if (std::exchange(ahead_, false)) {
+    ahead = again && begin_ahead();
+    session_.finish();
+    std::ranges::copy(likeliest_, tokens_.begin());
+    std::ranges::fill(counts_, 1);
+    note_read(1);
+  } else {
+    step(likeliest_);
+  }
+  // Where memory is not far, nothing is won.
+  ahead_ = ahead || (again && !session_.on_host() && begin_ahead());
+}
+
 void Decoder::reset() {
   for (int64_t b = 0; b < options_.batch; ++b) reset(b);
 }
 
 void Decoder::reset(int64_t sequence) {
+  ahead_ = false;
   lengths_[at(sequence)] = 0;
   last_[at(sequence)] = 0;
   if (!options_.paging) return;
@@ -180,6 +230,7 @@ Candidates Decoder::candidates(int64_t sequence) const {
 
 void Decoder::set_temperature(int64_t sequence, float temperature) {
   CHECK(has_candidates(), "the model lists no candidates");
+  ahead_ = ahead_ && temperatures_[at(sequence)] == temperature;
   temperatures_[at(sequence)] = temperature;
 }
 

@@ -39,6 +39,10 @@ class Decoder {
   // Appends one token to each sequence.
   void step(std::span<const int32_t> tokens);
   void step(std::initializer_list<int32_t> tokens) { step(std::span(tokens.begin(), tokens.size())); }
+  // Appends to each sequence its likeliest token. `again`: the same is likely to follow, so a GPU begins with that at
+  // once, with tokens that it alone knows. Something else may follow all the same; if that is refused, there is nothing
+  // to be asked for.
+  void step_on(bool again);
 
   // Forgets all sequences, or one of them.
   void reset();
@@ -62,6 +66,12 @@ class Decoder {
   void check_room(TokensOf tokens_of) const;
   void fill_sequence(int64_t sequence, std::span<const int32_t> tokens, int64_t width);
   void execute(int64_t width);
+  // The dim for sequences of up to so many tokens.
+  int64_t context_for(int64_t longest) const;
+  // Begins a step of the likeliest tokens, after one that is under way or not; false where it would not fit.
+  bool begin_ahead();
+  // What a step has read is part of the sequences.
+  void note_read(int64_t width);
   void give_pages(int64_t sequence, int64_t positions);
   int64_t pages_for(int64_t positions) const;
   // The last row of a sequence in an output [batch, rows, …].
@@ -73,6 +83,7 @@ class Decoder {
   int64_t vocabulary_;
   std::vector<int64_t> lengths_;      // of each sequence
   std::vector<int32_t> last_;         // token of each sequence
+  std::vector<int32_t> likeliest_;    // likewise
   std::vector<int64_t> counts_;       // of the tokens that a step adds to each
   std::vector<int32_t> tokens_;       // of a step: [batch, width]
   std::vector<int32_t> positions_;    // likewise
@@ -83,6 +94,8 @@ class Decoder {
   int64_t most_pages_ = 0;
   int64_t width_ = 0;    // of the last step
   int64_t context_ = 0;  // likewise
+  bool fed_ = false;     // tokens come from the step before
+  bool ahead_ = false;   // a step of the likeliest tokens is under way, and still wanted
 };
 
 }  // namespace lumen::models

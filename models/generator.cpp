@@ -29,7 +29,8 @@ GenerateResult Generator::generate(const std::vector<int32_t>& prompt, const Gen
   for (int64_t k = 0; k < options.max_tokens; ++k) {
     // All logits are asked for only where nothing less decides: they may be far away.
     std::optional<int32_t> decided;
-    if (options.sampling.takes_largest()) {
+    const bool takes_largest = options.sampling.takes_largest();
+    if (takes_largest) {
       decided = decoder_.best(0);
     } else if (decoder_.has_candidates()) {
       decided = sampler.sample_candidates(decoder_.candidates(0));
@@ -51,7 +52,12 @@ GenerateResult Generator::generate(const std::vector<int32_t>& prompt, const Gen
       break;
     }
     // The last token is not read: nobody asks for what follows it.
-    if (k + 1 < options.max_tokens) decoder_.step({token});
+    if (k + 1 == options.max_tokens) break;
+    if (takes_largest && decided) {
+      decoder_.step_on(k + 2 < options.max_tokens);
+    } else {
+      decoder_.step({token});
+    }
   }
   if (result.finish != Finish::stopped) {
     const std::string rest = stop.push(detokenizer.finish()) + stop.finish();

@@ -53,16 +53,12 @@ class LlmBench {
   double text(int64_t length) {
     decoder_.reset();
     decoder_.prefill(prompts_of(128), 128);
-    std::vector<int32_t> next(static_cast<size_t>(decoder_.batch()), 5);
-    decoder_.step(next);
+    decoder_.step(std::vector<int32_t>(static_cast<size_t>(decoder_.batch()), 5));
     std::vector<double> rates;
     for (int64_t round = 0; round < arguments_.rounds; ++round) {
       const double start = seconds_now();
       const int64_t part = std::max<int64_t>(1, length / arguments_.rounds);
-      for (int64_t k = 0; k < part; ++k) {
-        for (int64_t b = 0; b < decoder_.batch(); ++b) next[static_cast<size_t>(b)] = decoder_.best(b).value_or(5);
-        decoder_.step(next);
-      }
+      for (int64_t k = 0; k < part; ++k) decoder_.step_on(true);
       rates.push_back(static_cast<double>(part) * batch() / (seconds_now() - start));
     }
     return report(fmt::format("tg {}", length), rates, batch());

@@ -43,6 +43,14 @@ class Executable {
   // outputs have room for one element at least and overlap nothing else. After an error they hold anything.
   virtual Expected<void> run(std::span<const void* const> inputs, std::span<void* const> outputs) = 0;
 
+  // Begins a run, which finish() waits for. Two may be under way, with outputs of their own: the second is computed
+  // after the first, whatever it reads of it, and finish() waits for the one that began first. In between, nothing is
+  // prepared, and what run() may find wrong is found by either.
+  virtual Expected<void> start(std::span<const void* const> inputs, std::span<void* const> outputs) {
+    return run(inputs, outputs);
+  }
+  virtual Expected<void> finish() { return {}; }
+
   // Before the first run of what nobody has run before: finds out whether it comes to an end, where it can do no harm
   // if that is possible. An error that begins with kTrialFault (device.h): it must not be run. Outputs hold anything
   // then.
@@ -50,7 +58,8 @@ class Executable {
     return {};
   }
 
-  // After run: a copy on the host of an output that lies elsewhere, where there is one; until the next run.
+  // After run or finish: a copy on the host of an output that lies elsewhere, where there is one; until the next run,
+  // or the second one to start.
   virtual const std::byte* fetched(size_t /*output*/) const { return nullptr; }
   // Seconds that a run takes: of `runs` in a row, on average.
   virtual Expected<double> time(std::span<const void* const> inputs, std::span<void* const> outputs, int64_t runs);

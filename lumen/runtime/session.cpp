@@ -49,7 +49,7 @@ Session::Session(std::shared_ptr<const Graph> graph, std::unique_ptr<Executable>
   CHECK(graph_ != nullptr && executable_ != nullptr);
   inputs_.resize(graph_->inputs().size());
   dims_.resize(graph_->dims().size());
-  outputs_.resize(graph_->outputs().size());
+  for (std::vector<Result>& results : outputs_) results.resize(graph_->outputs().size());
   for (const Output& output : graph_->outputs()) {
     updates_.emplace_back();
     if (!output.alias) continue;
@@ -160,6 +160,14 @@ void Session::set_bytes(std::string_view name, std::span<const std::byte> bytes)
   give(number, {Form::bytes, {}, count, std::move(buffer)});
 }
 
+void Session::feed(std::string_view name, std::string_view output) {
+  const size_t number = input_number(name), from = output_number(output);
+  const std::vector<int64_t>& dims = outputs_[*seen_][from].dims;
+  Given given{Form::shaped, dims, numel_of(dims), nullptr};
+  given.fed = from;
+  set_shaped(number, output_type(from).dtype, std::move(given));
+}
+
 std::vector<int64_t> Session::resolve_dims() const {
   std::vector<std::optional<int64_t>> values = dims_;
   std::vector<std::string> sources(values.size());
@@ -216,18 +224,16 @@ void Session::prepare() {
     dims.push_back(input_node(k).type.shape.evaluate(named).value());
     check_input(k, dims.back());
   }
-  if (next_.empty() || values != dim_values_) {
-    std::vector<Result> before = std::exchange(next_, {});  // nothing is prepared, should this fail
+  if (values != dim_values_) {
+    check_idle("other dims");
+    dim_values_.reset();  // nothing is prepared, should this fail
     executable_->prepare(values).value();
     dim_values_ = std::move(values);
-    before.resize(outputs_.size());
-    next_.resize(outputs_.size());
     in_place_.clear();
-    for (size_t k = 0; k < next_.size(); ++k) {
-      next_[k].dims = output_type(k).shape.evaluate(named).value();
+    output_dims_.clear();
+    for (size_t k = 0; k < updates_.size(); ++k) {
+      output_dims_.push_back(output_type(k).shape.evaluate(named).value());
       in_place_.push_back(updates_[k] && executable_->in_place(k));
-      // Caches are large and their sizes stay.
-      if (next_[k].dims == before[k].dims) next_[k].buffer = std::move(before[k].buffer);
     }
   }
   input_data_.clear();
@@ -252,6 +258,7 @@ void Session::send_inputs() {
   sent_.resize(inputs_.size());
   for (size_t k = 0; k < inputs_.size(); ++k) {
     Given& given = inputs_[k];
+    if (given.fed) continue;
     if (given.is_there) {
       const bool changes = given.bound != nullptr && input_node(k).as<Input>().kind == InputKind::data;
       if (changes) memory.write(sent_[k]->data(), given.bound, sent_[k]->bytes()).value();
@@ -273,7 +280,12 @@ void Session::set_trace(Trace* trace) {
   set_profiling(trace != nullptr);
 }
 
+void Session::check_idle(const char* what) const {
+  if (under_way_ > 0) throw Error(error(fmt::format("{} while an execute is under way: finish() first", what)));
+}
+
 void Session::execute() {
+  check_idle("execute()");
   if (!prepared_) {
     const TraceScope scope(trace_, "prepare", "prepare");
     prepare();
@@ -286,13 +298,38 @@ void Session::execute() {
     const TraceScope scope(trace_, "execute", "run");
     executable_->run(input_data_, output_data_).value();
   }
+  take_state();
   take_outputs();
   if (trace_ != nullptr) add_calls(*trace_, profile());
 }
 
+void Session::start() {
+  if (under_way_ == 2) check_idle("a third start()");
+  give_places();
+  executable_->start(input_data_, output_data_).value();
+  take_state();
+}
+
+void Session::finish() {
+  if (under_way_ == 0) throw Error(error("finish() without start()"));
+  const Expected<void> finished = executable_->finish();
+  take_outputs();
+  if (!finished.ok()) seen_.reset();
+  finished.value();
+}
+
+void Session::forget() {
+  while (under_way_ > 0) {
+    finish();
+    seen_.reset();
+  }
+}
+
 double Session::time(int64_t runs) {
+  check_idle("time()");
   give_places();
   const double seconds = executable_->time(input_data_, output_data_, runs).value();
+  take_state();
   take_outputs();
   return seconds;
 }
@@ -301,38 +338,55 @@ double Session::time(int64_t runs) {
 void Session::give_places() {
   if (!prepared_) prepare();
   send_inputs();
-  output_data_.clear();
-  for (size_t k = 0; k < next_.size(); ++k) {
-    if (in_place_[k]) {
-      next_[k].buffer = inputs_[*updates_[k]].buffer;
-    } else if (next_[k].buffer == nullptr) {
-      next_[k].buffer = make_buffer(storage_bytes(output_type(k).dtype, numel_of(next_[k].dims)));
+  for (size_t k = 0; k < inputs_.size(); ++k) {
+    if (!inputs_[k].fed) continue;
+    const Result& before = outputs_[1 - turn_][*inputs_[k].fed];
+    if (before.dims != inputs_[k].dims) {
+      throw Error(error(fmt::format("input \"{}\" is {}, it is fed {}", input_node(k).as<Input>().name.str(),
+                                    type_of(input_node(k).type.dtype, inputs_[k].dims),
+                                    type_of(input_node(k).type.dtype, before.dims))));
     }
-    output_data_.push_back(next_[k].buffer->data());
+    input_data_[k] = before.buffer->data();
+  }
+  output_data_.clear();
+  for (size_t k = 0; k < output_dims_.size(); ++k) {
+    Result& result = outputs_[turn_][k];
+    const std::shared_ptr<Buffer> state = updates_[k] ? inputs_[*updates_[k]].buffer : nullptr;
+    const bool fits = result.buffer != nullptr && result.buffer != state && result.dims == output_dims_[k];
+    if (in_place_[k]) {
+      result.buffer = state;
+    } else if (!fits) {
+      result.buffer = make_buffer(storage_bytes(output_type(k).dtype, numel_of(output_dims_[k])));
+    }
+    result.dims = output_dims_[k];
+    output_data_.push_back(result.buffer->data());
   }
 }
 
-// What was computed becomes what is seen, and what was seen before is where the next run writes.
-void Session::take_outputs() {
-  executed_ = true;
-  for (size_t k = 0; k < outputs_.size(); ++k) {
-    std::swap(outputs_[k].buffer, next_[k].buffer);
-    outputs_[k].is_here = false;
-    if (outputs_[k].dims != next_[k].dims) {
-      outputs_[k].dims = next_[k].dims;
-      next_[k].buffer = nullptr;
-    }
+void Session::take_state() {
+  for (size_t k = 0; k < updates_.size(); ++k) {
     const std::optional<size_t> number = updates_[k];
     if (!number) continue;
+    const Result& result = outputs_[turn_][k];
     Given& given = inputs_[*number];
     given.form = Form::computed;
-    given.dims = outputs_[k].dims;  // in the memory that it has: executing again allocates nothing
+    given.dims = result.dims;  // in the memory that it has: executing again allocates nothing
     given.count = 0;
-    given.buffer = outputs_[k].buffer;
+    given.buffer = result.buffer;
     given.bound = nullptr;
+    given.fed.reset();
     given.is_there = true;
-    input_data_[*number] = outputs_[k].buffer->data();
+    input_data_[*number] = result.buffer->data();
   }
+  if (seen_ == turn_) seen_.reset();
+  turn_ = 1 - turn_;
+  ++under_way_;
+}
+
+void Session::take_outputs() {
+  seen_ = (turn_ + static_cast<size_t>(under_way_)) % 2;
+  --under_way_;
+  for (Result& result : outputs_[*seen_]) result.is_here = false;
 }
 
 size_t Session::output_number(std::string_view name) const {
@@ -340,7 +394,10 @@ size_t Session::output_number(std::string_view name) const {
   const auto found =
       std::find_if(outputs.begin(), outputs.end(), [&](const Output& o) { return o.name.str() == name; });
   if (found != outputs.end()) {
-    if (!executed_) throw Error(error(fmt::format("output \"{}\" has no value before execute()", name)));
+    if (!seen_) {
+      const char* const when = under_way_ > 0 ? "finish()" : "execute()";
+      throw Error(error(fmt::format("output \"{}\" has no value before {}", name, when)));
+    }
     return static_cast<size_t>(found - outputs.begin());
   }
   std::vector<std::string_view> names;
@@ -350,7 +407,7 @@ size_t Session::output_number(std::string_view name) const {
 
 std::span<const std::byte> Session::bytes(std::string_view name) const {
   const size_t number = output_number(name);
-  Result& result = outputs_[number];
+  Result& result = outputs_[*seen_][number];
   const auto size = static_cast<size_t>(result.buffer->bytes());
   if (executable_->memory()->is_host()) return {result.buffer->data(), size};
   if (const std::byte* const fetched = executable_->fetched(number)) return {fetched, size};
@@ -367,7 +424,7 @@ std::span<const std::byte> Session::bytes(std::string_view name) const {
 HostTensor Session::tensor(std::string_view name) const {
   const size_t number = output_number(name);
   const DType dtype = output_type(number).dtype;
-  HostTensor tensor = HostTensor::poisoned(dtype, outputs_[number].dims);
+  HostTensor tensor = HostTensor::poisoned(dtype, outputs_[*seen_][number].dims);
   unpack(dtype, bytes(name), tensor.lanes);
   return tensor;
 }

@@ -9,8 +9,11 @@
 // given with their shapes. State starts as zeros; an output that updates a state input becomes its value for the next
 // execute. Everything throws lumen::Error; a failed execute changes nothing but state that is updated in place, which
 // may be so in part.
+//
+// start() and finish() are the halves of an execute for those who have a GPU work while they do: two may be under way.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -61,8 +64,20 @@ class Session {
   // The same without a copy: `data` is read at every execute, aligned for its elements, until the input is given anew.
   // Not for state that an output updates. A weight must stay as it is: a GPU reads it once.
   void bind(std::string_view name, const void* data, std::vector<int64_t> dims);
+  // The value of an output after the execute before, for each that follows: it stays where it is. The first one needs a
+  // value of exactly the input's dtype and shape.
+  void feed(std::string_view name, std::string_view output);
 
   void execute();
+  // Begins an execute. One more may begin before it is finished: it comes after it and takes fed inputs and state from
+  // it. From then on outputs have no values until finish(). Dims stay as they are while one is under way.
+  void start();
+  // Waits for the execute that began first; its outputs are those seen until a second one begins after it. After an
+  // error state holds anything.
+  void finish();
+  // Waits for what is under way; nothing of it is seen.
+  void forget();
+  int under_way() const { return under_way_; }
   // Seconds that the kernels of an execute take, as the mean of `runs` in a row: on a GPU by its own clock and with
   // nothing in its cache. State is updated as often.
   double time(int64_t runs);
@@ -81,7 +96,7 @@ class Session {
   HostTensor tensor(std::string_view name) const;
   // As they are stored; until the next execute.
   std::span<const std::byte> bytes(std::string_view name) const;
-  const std::vector<int64_t>& dims(std::string_view name) const { return outputs_[output_number(name)].dims; }
+  const std::vector<int64_t>& dims(std::string_view name) const { return outputs_[*seen_][output_number(name)].dims; }
 
  private:
   enum class Form : uint8_t {
@@ -95,11 +110,13 @@ class Session {
     Form form = Form::missing;
     std::vector<int64_t> dims;       // shaped and computed
     int64_t count = 0;               // flat: elements; bytes: bytes
-    std::shared_ptr<Buffer> buffer;  // null when bound, or missing before the first execute
+    std::shared_ptr<Buffer> buffer;  // null when bound or fed, or missing before the first execute
     const void* bound = nullptr;
-    bool is_there = false;  // `buffer` is in the executable's memory, when that is not the host's
+    bool is_there = false;           // `buffer` is in the executable's memory, when that is not the host's
+    std::optional<size_t> fed = {};  // the output that it is, after the first execute
 
-    const void* data() const { return bound != nullptr ? bound : buffer->data(); }
+    // Null when it is fed.
+    const void* data() const { return buffer != nullptr ? buffer->data() : bound; }
   };
   struct Result {
     std::vector<int64_t> dims;
@@ -125,6 +142,10 @@ class Session {
   void send_inputs();
   std::shared_ptr<Buffer> make_buffer(int64_t bytes) const;
   void give_places();
+  void check_idle(const char* what) const;
+  // After its run began: what it writes is what the next one reads.
+  void take_state();
+  // After its run ended: what it wrote is what is seen.
   void take_outputs();
   [[noreturn]] void refuse_get(std::string_view name, std::string_view type) const;
 
@@ -133,14 +154,17 @@ class Session {
   std::vector<Given> inputs_;                   // as graph_->inputs()
   std::vector<std::optional<size_t>> updates_;  // by output: the state input that it updates
   std::vector<std::optional<int64_t>> dims_;    // as graph_->dims()
-  mutable std::vector<Result> outputs_;  // as graph_->outputs(); without dims and buffers before the first execute
-  bool executed_ = false;
+  // Runs write to the two in turn; as graph_->outputs(), without dims and buffers before the first one.
+  mutable std::array<std::vector<Result>, 2> outputs_;
+  size_t turn_ = 0;             // to which the next run writes
+  std::optional<size_t> seen_;  // which of them is seen
+  int under_way_ = 0;           // runs
   Trace* trace_ = nullptr;
 
-  // What the next execute uses; valid while nothing is given.
+  // What the next run uses; valid while nothing is given.
   bool prepared_ = false;
-  std::vector<int64_t> dim_values_;
-  std::vector<Result> next_;
+  std::optional<std::vector<int64_t>> dim_values_;  // that the executable is prepared for
+  std::vector<std::vector<int64_t>> output_dims_;
   std::vector<bool> in_place_;  // by output
   std::vector<const void*> input_data_;
   std::vector<std::shared_ptr<Buffer>> sent_;  // by input: a bound one's place in memory that is not the host's

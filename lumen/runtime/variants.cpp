@@ -53,6 +53,10 @@ class VariantExecutable : public Executable {
   Expected<void> run(std::span<const void* const> inputs, std::span<void* const> outputs) override {
     return current_->run(inputs, outputs);
   }
+  Expected<void> start(std::span<const void* const> inputs, std::span<void* const> outputs) override {
+    return current_->start(inputs, outputs);
+  }
+  Expected<void> finish() override { return current_->finish(); }
   const std::byte* fetched(size_t output) const override { return current_->fetched(output); }
   Expected<double> time(std::span<const void* const> inputs, std::span<void* const> outputs, int64_t runs) override {
     return current_->time(inputs, outputs, runs);

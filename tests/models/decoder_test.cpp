@@ -1,10 +1,12 @@
-// Decoder on the reference: refusals, and that a text's logits do not depend on how it was read.
+// Decoder on the reference: refusals, and that a text's logits do not depend on how it was read, or what was begun
+// ahead.
 #include "models/decoder.h"
 
 #include <gtest/gtest.h>
 
 #include "tests/models/tiny.h"
 #include "tests/support/error_of.h"
+#include "tests/support/far_memory.h"
 
 namespace lumen::models {
 namespace {
@@ -114,6 +116,86 @@ TEST(Decoder, a_context_that_grows) {
   Decoder decoder = make_decoder({.max_context = 160, .max_step = 160});
   decoder.prefill({tokens}, 160);
   expect_same(decoder.logits(0), read_alone(tokens).back());
+}
+
+// A decoder whose memory is far and whose runs are done when they are waited for, and one beside it.
+struct FarDecoder {
+  explicit FarDecoder(const ModelOptions& options) : FarDecoder(build_model(tiny_config(), options).value()) {}
+  explicit FarDecoder(const Model& model) : FarDecoder(model, std::make_shared<tests::FarMemory>()) {}
+  FarDecoder(const Model& model, std::shared_ptr<tests::FarMemory> memory)
+      : FarDecoder(model, std::make_unique<tests::FarExecutable>(model.graph, std::move(memory))) {}
+  FarDecoder(const Model& model, std::unique_ptr<tests::FarExecutable> made)
+      : executable(*made),
+        decoder(with_random_parameters(Session(model.graph, std::move(made))), model),
+        near(random_session(model), model) {}
+
+  void step_on(bool again) {
+    std::vector<int32_t> tokens;
+    for (int64_t b = 0; b < near.batch(); ++b) tokens.push_back(near.best(b).value());
+    near.step(tokens);
+    decoder.step_on(again);
+    expect_equal();
+  }
+  void expect_equal() const {
+    for (int64_t b = 0; b < near.batch(); ++b) {
+      EXPECT_EQ(decoder.length(b), near.length(b));
+      EXPECT_EQ(decoder.best(b), near.best(b));
+      const std::span<const float> row = near.logits(b);
+      expect_same(decoder.logits(b), {row.begin(), row.end()});
+    }
+  }
+
+  tests::FarExecutable& executable;
+  Decoder decoder, near;
+};
+
+TEST(DecoderAhead, steps_begin_before_their_tokens_are_known) {
+  for (const std::optional<nn::Paging> paging : {std::optional<nn::Paging>(), std::optional(nn::Paging{4, 50})}) {
+    FarDecoder pair({.batch = 2, .max_context = 100, .paging = paging});
+    for (Decoder* each : {&pair.decoder, &pair.near}) each->prefill({text(5, 1), text(55, 2)}, 16);
+    const int before = pair.executable.starts;
+    for (int k = 0; k < 20; ++k) {
+      pair.step_on(k < 19);
+      // The context grows at 64 tokens: the 10th step has another size, and begins when the 9th has ended.
+      EXPECT_EQ(pair.decoder.session().under_way(), k == 8 || k == 19 ? 0 : 1) << k;
+    }
+    EXPECT_EQ(pair.executable.starts - before, 20);
+    // Another token than the likeliest: what was begun is dropped, and the places it wrote to are written again.
+    pair.step_on(true);
+    for (Decoder* each : {&pair.decoder, &pair.near}) each->step({4, 7});
+    pair.expect_equal();
+    pair.step_on(true);
+    for (Decoder* each : {&pair.decoder, &pair.near}) each->prefill({{}, {1, 2, 3}}, 2);
+    pair.expect_equal();
+    pair.step_on(true);
+    pair.step_on(true);
+    for (Decoder* each : {&pair.decoder, &pair.near}) each->reset(1);
+    pair.step_on(true);
+    pair.step_on(true);
+    EXPECT_EQ(pair.decoder.length(1), 2);
+  }
+}
+
+TEST(DecoderAhead, goes_to_the_end_of_the_context) {
+  for (const std::optional<nn::Paging> paging : {std::optional<nn::Paging>(), std::optional(nn::Paging{4, 2})}) {
+    FarDecoder pair({.max_context = paging ? 12 : 8, .paging = paging});
+    for (Decoder* each : {&pair.decoder, &pair.near}) each->prefill({{1, 2, 3}}, 16);
+    for (int k = 0; k < 5; ++k) pair.step_on(true);
+    EXPECT_EQ(pair.decoder.session().under_way(), 0);
+    EXPECT_EQ(error_of([&] { pair.decoder.step_on(true); }), error_of([&] { pair.near.step_on(true); }));
+    pair.expect_equal();
+  }
+}
+
+TEST(DecoderAhead, what_was_dropped_is_not_seen) {
+  FarDecoder pair({.max_context = 20});
+  for (Decoder* each : {&pair.decoder, &pair.near}) each->prefill({{1, 2, 3}}, 16);
+  pair.step_on(true);
+  EXPECT_NE(error_of([&] { pair.decoder.step({11}); }), "");
+  EXPECT_EQ(pair.decoder.length(0), 4);
+  EXPECT_EQ(error_of([&] { (void)pair.decoder.best(0); }), "output \"top\" has no value before execute()");
+  for (Decoder* each : {&pair.decoder, &pair.near}) each->step({5});
+  pair.expect_equal();
 }
 
 }  // namespace

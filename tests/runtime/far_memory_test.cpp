@@ -1,47 +1,17 @@
-// Outputs that lie in another memory are copied when they are asked for, once a run, and not before.
+// Outputs that lie in another memory are copied when they are asked for, once a run, and not before; runs there need
+// not be waited for.
 #include <gtest/gtest.h>
 
-#include "lumen/backend/reference/executable.h"
 #include "lumen/hlir/binary.h"
-#include "lumen/runtime/session.h"
+#include "tests/support/error_of.h"
+#include "tests/support/far_memory.h"
 
 namespace lumen {
 namespace {
 
-// The host's, but only through read and write, which count.
-class FarMemory : public Memory {
- public:
-  bool is_host() const override { return false; }
-  Expected<std::byte*> allocate(int64_t bytes) override { return host_memory()->allocate(bytes); }
-  void release(std::byte* data) override { host_memory()->release(data); }
-  Expected<void> write(void* there, const void* here, int64_t bytes) override {
-    return host_memory()->write(there, here, bytes);
-  }
-  Expected<void> read(void* here, const void* there, int64_t bytes) override {
-    ++reads;
-    return host_memory()->read(here, there, bytes);
-  }
-  Expected<void> repeat(void* there, int64_t period, int64_t bytes) override {
-    return host_memory()->repeat(there, period, bytes);
-  }
-  int reads = 0;
-};
-
-// The reference, with its tensors there.
-class FarExecutable : public Executable {
- public:
-  FarExecutable(std::shared_ptr<const Graph> graph, std::shared_ptr<Memory> memory)
-      : inner_(reference_executable(std::move(graph))), memory_(std::move(memory)) {}
-  Expected<void> prepare(std::span<const int64_t> dims) override { return inner_->prepare(dims); }
-  const std::shared_ptr<Memory>& memory() const override { return memory_; }
-  Expected<void> run(std::span<const void* const> inputs, std::span<void* const> outputs) override {
-    return inner_->run(inputs, outputs);
-  }
-
- private:
-  std::unique_ptr<Executable> inner_;
-  std::shared_ptr<Memory> memory_;
-};
+using tests::error_of;
+using tests::FarExecutable;
+using tests::FarMemory;
 
 TEST(FarMemory, OutputsAreCopiedWhenAskedFor) {
   auto graph = std::make_shared<Graph>();
@@ -72,6 +42,128 @@ TEST(FarMemory, OutputsAreCopiedWhenAskedFor) {
   EXPECT_EQ(session.get<float>("square"), (std::vector<float>{1, 4}));
   EXPECT_EQ(session.get<float>("twice"), (std::vector<float>{2, 4}));
   EXPECT_EQ(memory->reads, 4);
+}
+
+// x and sum are added up, in two outputs: one that updates the state, one that can be fed.
+class Ahead : public ::testing::Test {
+ protected:
+  Ahead() : memory_(std::make_shared<FarMemory>()), session_(graph_of(), make_executable()) {}
+
+  std::shared_ptr<Graph> graph_of() {
+    graph_ = std::make_shared<Graph>();
+    const Expr n = graph_->dim("n", 1, 8);
+    const NodeId x = graph_->add_input({"x", InputKind::data, DType::i32, {n}}).value();
+    const NodeId y = graph_->add_input({"y", InputKind::data, DType::i32, {n}}).value();
+    const NodeId sum = graph_->add_input({"sum", InputKind::state, DType::i32, {n}}).value();
+    graph_->add_output("more", graph_->add(hlir::Add{}, std::vector{x, y}).value()).value();
+    graph_->add_output("all", graph_->add(hlir::Add{}, std::vector{sum, x}).value(), sum).value();
+    graph_->add_output("ratio", graph_->add(hlir::Div{}, std::vector{x, y}).value()).value();
+    return graph_;
+  }
+  std::unique_ptr<Executable> make_executable() {
+    auto made = std::make_unique<FarExecutable>(graph_, memory_);
+    executable_ = made.get();
+    return made;
+  }
+  std::vector<int32_t> get(const char* name) { return session_.get<int32_t>(name); }
+
+  using Values = std::vector<int32_t>;
+  std::shared_ptr<Graph> graph_;
+  std::shared_ptr<FarMemory> memory_;
+  FarExecutable* executable_ = nullptr;
+  Session session_;
+};
+
+TEST_F(Ahead, RunsFollowEachOtherBeforeTheFirstIsSeen) {
+  std::vector<int32_t> y = {1, 10};
+  session_.set("x", std::vector<int32_t>{1, 2});
+  session_.bind("y", y.data(), {2});
+  session_.execute();
+  EXPECT_EQ(get("more"), (Values{2, 12}));
+  session_.feed("x", "more");
+  // From here on x is what more was: x(k+1) = x(k) + y(k).
+  Values x = {2, 12}, all = {1, 2};
+  y = {2, 20};
+  session_.start();
+  EXPECT_EQ(get("more"), (Values{2, 12})) << "what was seen is seen while one is under way";
+  Values next_y = y;
+  for (int k = 0; k < 5; ++k) {
+    const Values this_y = next_y;
+    y = next_y = {3 + k, 30 + k};  // read when a run starts
+    session_.start();
+    EXPECT_EQ(session_.under_way(), 2);
+    EXPECT_EQ(error_of([&] { get("more"); }), "output \"more\" has no value before finish()");
+    session_.finish();
+    for (size_t i = 0; i < 2; ++i) {
+      all[i] += x[i];
+      x[i] += this_y[i];
+    }
+    EXPECT_EQ(get("more"), x) << k;
+    EXPECT_EQ(get("all"), all) << k;
+  }
+  session_.finish();
+  EXPECT_EQ(session_.under_way(), 0);
+  EXPECT_EQ(executable_->starts, 7);
+  session_.execute();
+  EXPECT_EQ(executable_->starts, 8);
+}
+
+TEST_F(Ahead, RefusesWhatWouldMixRuns) {
+  EXPECT_EQ(error_of([&] { session_.finish(); }), "finish() without start()");
+  EXPECT_EQ(error_of([&] { session_.feed("x", "more"); }), "output \"more\" has no value before execute()");
+  session_.set_dim("n", 2);
+  session_.set("x", std::vector<int32_t>{1, 2});
+  session_.set("y", std::vector<int32_t>{1, 1});
+  session_.start();
+  const std::string first = ": finish() first";
+  EXPECT_EQ(error_of([&] { session_.execute(); }), "execute() while an execute is under way" + first);
+  EXPECT_EQ(error_of([&] { session_.time(1); }), "time() while an execute is under way" + first);
+  session_.start();
+  EXPECT_EQ(error_of([&] { session_.start(); }), "a third start() while an execute is under way" + first);
+  session_.finish();
+  session_.set_dim("n", 3);
+  session_.set("x", std::vector<int32_t>{1, 2, 3});
+  session_.set("y", std::vector<int32_t>{1, 2, 3});
+  session_.finish();
+  EXPECT_EQ(get("all"), (Values{2, 4}));
+}
+
+TEST_F(Ahead, DimsStayWhileOneIsUnderWay) {
+  const auto give = [&](int64_t n) {
+    session_.set_dim("n", n);
+    session_.set("x", std::vector<int32_t>(static_cast<size_t>(n), 1));
+    session_.set("y", std::vector<int32_t>(static_cast<size_t>(n), 1));
+    session_.set("sum", std::vector<int32_t>(static_cast<size_t>(n), 0));
+  };
+  give(2);
+  session_.start();
+  give(3);
+  EXPECT_EQ(error_of([&] { session_.start(); }), "other dims while an execute is under way: finish() first");
+  session_.finish();
+  EXPECT_EQ(get("more"), (Values{2, 2}));
+  session_.start();
+  session_.finish();
+  EXPECT_EQ(get("more"), (Values{2, 2, 2}));
+  session_.feed("x", "more");
+  give(2);
+  session_.feed("x", "more");
+  EXPECT_EQ(error_of([&] { session_.start(); }), "dim \"n\" is 2 by set_dim but 3 by input \"x\"");
+}
+
+TEST_F(Ahead, AFaultIsOfItsRun) {
+  session_.set("x", std::vector<int32_t>{4});
+  session_.set("y", std::vector<int32_t>{2});
+  session_.set_dim("n", 1);
+  session_.start();
+  session_.set("y", std::vector<int32_t>{0});
+  session_.start();
+  session_.finish();
+  EXPECT_EQ(get("ratio"), (Values{2}));
+  EXPECT_EQ(error_of([&] { session_.finish(); }), "[Div] integer division by zero: 4 by 0 in i32");
+  EXPECT_EQ(error_of([&] { get("ratio"); }), "output \"ratio\" has no value before execute()");
+  session_.set("y", std::vector<int32_t>{1});
+  session_.execute();
+  EXPECT_EQ(get("ratio"), (Values{4}));
 }
 
 }  // namespace

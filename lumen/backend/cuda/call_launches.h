@@ -14,8 +14,6 @@
 
 namespace lumen::cuda {
 
-inline Address address(const void* data) { return reinterpret_cast<Address>(data); }
-
 class CallLaunches {
  public:
   // Both outlive it.

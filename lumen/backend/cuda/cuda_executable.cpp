@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <list>
 #include <optional>
 
 #include "lumen/backend/buffer.h"
 #include "lumen/backend/cuda/call_launches.h"
 #include "lumen/backend/cuda/cuda_graph.h"
+#include "lumen/backend/cuda/run_room.h"
 #include "lumen/backend/reference/executable.h"
 #include "lumen/base/clock.h"
 #include "lumen/base/log.h"
@@ -21,17 +23,14 @@ namespace {
 constexpr int64_t kAlign = 256;
 constexpr size_t kMostGraphs = 16;
 constexpr int kFirstEarly = 90;
-constexpr int64_t kSmallOutput = 1024;  // bytes
-constexpr int64_t kMostTimed = 8;       // runs of one measurement
+constexpr int64_t kMostTimed = 8;  // runs of one measurement
 
 class CudaExecutable : public Executable {
  public:
   CudaExecutable(Program program, std::shared_ptr<const CudaDevice> device)
       : program_(std::move(program)), device_(std::move(device)), launches_(program_, *device_) {}
   ~CudaExecutable() override {
-    if (!device_->enter().ok()) return;
-    (void)device_->wait();
-    if (found_ != nullptr) device_->driver().pinned_free(found_);
+    if (device_->enter().ok()) (void)device_->wait();
   }
 
   Expected<void> load(std::shared_ptr<const Code> code) {
@@ -43,19 +42,15 @@ class CudaExecutable : public Executable {
     }
     const auto bytes = static_cast<int64_t>(program_.calls.size() * sizeof(uint64_t));
     faults_ = LUMEN_TRY(Buffer::make(memory(), bytes));
-    void* found = nullptr;
     LUMEN_TRY(device_->enter());
-    const size_t room = static_cast<size_t>(bytes) + program_.outputs.size() * kSmallOutput + 8;
-    LUMEN_TRY(check(driver().pinned_allocate(&found, room), "cuMemAllocHost"));
-    found_ = static_cast<uint64_t*>(found);
+    seen_ = LUMEN_TRY(make_room());
     return {};
   }
 
   const std::shared_ptr<Memory>& memory() const override { return device_->memory(); }
   bool in_place(size_t output) const override { return program_.in_place[output]; }
   const std::byte* fetched(size_t output) const override {
-    const int64_t bytes = bytes_[program_.outputs[output]];
-    return interprets_ || bytes == 0 || bytes > kSmallOutput ? nullptr : room_of(output);
+    return interprets_ ? nullptr : seen_->output(output, output_bytes_[output]);
   }
 
   Expected<void> prepare(std::span<const int64_t> dims) override {
@@ -65,6 +60,8 @@ class CudaExecutable : public Executable {
     const DimValues named = named_dims();
     bytes_.clear();
     for (const TensorType& type : program_.values) bytes_.push_back(LUMEN_TRY(type.bytes(named)));
+    output_bytes_.clear();
+    for (const uint32_t value : program_.outputs) output_bytes_.push_back(bytes_[value]);
     std::vector<int64_t> sizes;
     for (const uint32_t value : program_.inner) sizes.push_back(bytes_[value]);
     const std::vector<int64_t> scratch = LUMEN_TRY(launches_.bind_sizes(named));
@@ -85,13 +82,38 @@ class CudaExecutable : public Executable {
     launches_.fill_places(inputs, outputs);
     if (interprets_) return run_one_by_one(inputs, outputs);
     if (profiling_) LUMEN_TRY(start_profile());
-    const CudaGraph& graph = *LUMEN_TRY(graph_for(inputs, outputs, profiling_ ? Kind::profiled : Kind::plain, 1));
+    const auto captured = LUMEN_TRY(graph_for(inputs, outputs, profiling_ ? Kind::profiled : Kind::plain, 1));
     const double start = seconds_now();
-    LUMEN_TRY(graph.launch());
+    LUMEN_TRY(captured->graph.launch());
     LUMEN_TRY(on_trial_ ? wait_watched(1) : device_->wait());
     on_trial_ = false;
-    if (profiling_) LUMEN_TRY(note_times(graph, start));
-    return check_faults();
+    if (profiling_) LUMEN_TRY(note_times(captured->graph, start));
+    return see(captured->room);
+  }
+
+  // What must be watched is waited for at once.
+  Expected<void> start(std::span<const void* const> inputs, std::span<void* const> outputs) override {
+    if (interprets_ || profiling_ || on_trial_) {
+      LUMEN_TRY(run(inputs, outputs));
+      under_way_.push_back({nullptr, seen_});
+      return {};
+    }
+    LUMEN_TRY(device_->enter());
+    launches_.fill_places(inputs, outputs);
+    std::shared_ptr<Captured> captured = LUMEN_TRY(graph_for(inputs, outputs, Kind::plain, 1));
+    CHECK(std::ranges::find(under_way_, captured, &Started::captured) == under_way_.end(),
+          "a run with the outputs of one that is under way");
+    LUMEN_TRY(captured->graph.launch_alone());
+    under_way_.push_back({captured, captured->room});
+    return {};
+  }
+  Expected<void> finish() override {
+    CHECK(!under_way_.empty(), "no run is under way");
+    const Started oldest = std::move(under_way_.front());
+    under_way_.pop_front();
+    LUMEN_TRY(device_->enter());
+    if (oldest.captured != nullptr) LUMEN_TRY(oldest.captured->graph.wait_alone());
+    return see(oldest.room);
   }
 
   // In the worker process; where there is none here, with an eye on the clock.
@@ -115,13 +137,13 @@ class CudaExecutable : public Executable {
     launches_.fill_places(inputs, outputs);
     LUMEN_TRY(device_->make_sweep());
     runs = std::min(runs, kMostTimed);
-    const CudaGraph& graph = *LUMEN_TRY(graph_for(inputs, outputs, Kind::timed, runs));
-    LUMEN_TRY(graph.launch());
+    const auto captured = LUMEN_TRY(graph_for(inputs, outputs, Kind::timed, runs));
+    LUMEN_TRY(captured->graph.launch());
     LUMEN_TRY(wait_watched(runs));
-    LUMEN_TRY(check_faults());
+    LUMEN_TRY(see(captured->room));
     double all = 0;
     for (int64_t k = 0; k < runs; ++k)
-      all += LUMEN_TRY(graph.seconds(static_cast<size_t>(2 * k), static_cast<size_t>(2 * k + 1)));
+      all += LUMEN_TRY(captured->graph.seconds(static_cast<size_t>(2 * k), static_cast<size_t>(2 * k + 1)));
     return all / static_cast<double>(runs);
   }
 
@@ -138,9 +160,17 @@ class CudaExecutable : public Executable {
 
  private:
   enum class Kind : uint8_t { plain, profiled, timed };
-  struct Known {
+  // Work as a graph, and where what it brings back is.
+  struct Captured {
+    Captured(std::shared_ptr<const CudaDevice> device, std::shared_ptr<const RunRoom> where)
+        : graph(std::move(device)), room(std::move(where)) {}
     std::vector<uint64_t> key;
-    std::unique_ptr<CudaGraph> graph;
+    CudaGraph graph;
+    std::shared_ptr<const RunRoom> room;
+  };
+  struct Started {
+    std::shared_ptr<Captured> captured;  // null when it has ended
+    std::shared_ptr<const RunRoom> room;
   };
 
   const Driver& driver() const { return device_->driver(); }
@@ -223,43 +253,25 @@ class CudaExecutable : public Executable {
     return {};
   }
 
-  Expected<void> fetch_faults() const {
-    return check(driver().copy_to_host(found_, address(faults_.data()), program_.calls.size() * sizeof(uint64_t),
-                                       device_->stream()),
-                 "cuMemcpyDtoHAsync");
+  Expected<std::shared_ptr<const RunRoom>> make_room() const {
+    return RunRoom::make(device_, program_.calls.size(), program_.outputs.size());
   }
 
-  // Small outputs come along: nobody has to wait for them once more.
-  Expected<void> fetch_outputs(std::span<void* const> outputs) const {
-    for (size_t k = 0; k < outputs.size(); ++k) {
-      const int64_t bytes = bytes_[program_.outputs[k]];
-      if (bytes == 0 || bytes > kSmallOutput) continue;
-      LUMEN_TRY(
-          check(driver().copy_to_host(room_of(k), address(outputs[k]), static_cast<size_t>(bytes), device_->stream()),
-                "cuMemcpyDtoHAsync"));
-    }
-    return {};
-  }
-  std::byte* room_of(size_t output) const {
-    return reinterpret_cast<std::byte*>(found_ + program_.calls.size()) + output * kSmallOutput;
-  }
-
-  // What was found by the last run; forgotten then.
-  Expected<void> check_faults() {
-    for (size_t k = 0; k < program_.calls.size(); ++k) {
-      if (found_[k] == 0) continue;
-      const uint64_t fault = found_[k];
-      LUMEN_TRY(
-          check(driver().fill(address(faults_.data()), 0, program_.calls.size() * sizeof(uint64_t), device_->stream()),
-                "cuMemsetD8Async"));
-      return error(program_.kernels[program_.calls[k].kernel].text.faults[fault - 1]);
-    }
-    return {};
+  // A run has ended that brought back what is in the room. Faults are forgotten once they were said.
+  Expected<void> see(std::shared_ptr<const RunRoom> room) {
+    seen_ = std::move(room);
+    const std::optional<RunRoom::Fault> fault = seen_->fault();
+    if (!fault) return {};
+    LUMEN_TRY(
+        check(driver().fill(address(faults_.data()), 0, program_.calls.size() * sizeof(uint64_t), device_->stream()),
+              "cuMemsetD8Async"));
+    return error(program_.kernels[program_.calls[fault->call].kernel].text.faults[fault->number - 1]);
   }
 
   // Everything once, as it goes into a graph.
-  Expected<void> enqueue(std::span<const void* const> inputs, std::span<void* const> outputs, CudaGraph& graph,
+  Expected<void> enqueue(std::span<const void* const> inputs, std::span<void* const> outputs, Captured& captured,
                          Kind kind, int64_t runs) const {
+    CudaGraph& graph = captured.graph;
     for (int64_t r = 0; r < runs; ++r) {
       if (kind == Kind::timed) LUMEN_TRY(device_->forget_cache());
       if (kind != Kind::plain) LUMEN_TRY(graph.mark());
@@ -271,8 +283,7 @@ class CudaExecutable : public Executable {
       LUMEN_TRY(copy_outputs(inputs, outputs));
       if (kind != Kind::plain) LUMEN_TRY(graph.mark());
     }
-    LUMEN_TRY(fetch_faults());
-    return fetch_outputs(outputs);
+    return captured.room->fetch(faults_.data(), outputs, output_bytes_);
   }
 
   // Kernels note when they end, which changes nothing of how they overlap.
@@ -284,39 +295,40 @@ class CudaExecutable : public Executable {
     return {};
   }
 
-  Expected<std::unique_ptr<CudaGraph>> capture(std::span<const void* const> inputs, std::span<void* const> outputs,
-                                               Kind kind, int64_t runs) const {
-    auto graph = std::make_unique<CudaGraph>(device_);
+  Expected<std::shared_ptr<Captured>> capture(std::span<const void* const> inputs, std::span<void* const> outputs,
+                                              Kind kind, int64_t runs) const {
+    auto captured = std::make_shared<Captured>(device_, LUMEN_TRY(make_room()));
     LUMEN_TRY(launches_.run_products());
-    LUMEN_TRY(graph->begin());
-    Expected<void> enqueued = enqueue(inputs, outputs, *graph, kind, runs);
-    Expected<void> ended = graph->end();
+    LUMEN_TRY(captured->graph.begin());
+    Expected<void> enqueued = enqueue(inputs, outputs, *captured, kind, runs);
+    Expected<void> ended = captured->graph.end();
     LUMEN_TRY(std::move(enqueued));
     LUMEN_TRY(std::move(ended));
-    return graph;
+    return captured;
   }
 
-  Expected<const CudaGraph*> graph_for(std::span<const void* const> inputs, std::span<void* const> outputs, Kind kind,
-                                       int64_t runs) {
+  Expected<std::shared_ptr<Captured>> graph_for(std::span<const void* const> inputs, std::span<void* const> outputs,
+                                                Kind kind, int64_t runs) {
     std::vector<uint64_t> key{static_cast<uint64_t>(kind), static_cast<uint64_t>(runs)};
     for (const int64_t dim : dims_) key.push_back(static_cast<uint64_t>(dim));
     for (const void* input : inputs) key.push_back(address(input));
     for (const void* output : outputs) key.push_back(address(output));
-    const auto known = std::ranges::find(graphs_, key, &Known::key);
+    const auto known = std::ranges::find_if(graphs_, [&](const auto& each) { return each->key == key; });
     if (known != graphs_.end()) {
       graphs_.splice(graphs_.begin(), graphs_, known);
-      return graphs_.front().graph.get();
+      return graphs_.front();
     }
-    Expected<std::unique_ptr<CudaGraph>> graph = capture(inputs, outputs, kind, runs);
-    if (!graph.ok() && begins_early_) {  // a driver that cannot
-      LUMEN_LOG(1, "cuda: kernels do not begin early: " + graph.diag().str());
+    Expected<std::shared_ptr<Captured>> captured = capture(inputs, outputs, kind, runs);
+    if (!captured.ok() && begins_early_) {  // a driver that cannot
+      LUMEN_LOG(1, "cuda: kernels do not begin early: " + captured.diag().str());
       begins_early_ = false;
-      graph = capture(inputs, outputs, kind, runs);
+      captured = capture(inputs, outputs, kind, runs);
     }
-    if (!graph.ok()) return graph.diag();
+    if (!captured.ok()) return captured.diag();
+    (*captured)->key = std::move(key);
     if (graphs_.size() == kMostGraphs) graphs_.pop_back();
-    graphs_.push_front({std::move(key), std::move(*graph)});
-    return graphs_.front().graph.get();
+    graphs_.push_front(*captured);
+    return captured;
   }
 
   // For programs with calls that only the interpreter can do.
@@ -329,9 +341,9 @@ class CudaExecutable : public Executable {
       }
     }
     LUMEN_TRY(copy_outputs(inputs, outputs));
-    LUMEN_TRY(fetch_faults());
+    LUMEN_TRY(seen_->fetch(faults_.data(), {}, {}));
     LUMEN_TRY(device_->wait());
-    return check_faults();
+    return see(seen_);
   }
 
   const void* place_of(uint32_t value, std::span<const void* const> inputs, std::span<void* const> outputs) const {
@@ -381,17 +393,19 @@ class CudaExecutable : public Executable {
   std::shared_ptr<const CudaDevice> device_;
   std::shared_ptr<const Code> code_;
   CallLaunches launches_;
-  bool begins_early_ = false;  // kernels wait for what is before them (LUMEN_BEGIN)
-  bool interprets_ = false;    // a call has no code
-  bool on_trial_ = false;      // the next run is the first
-  Buffer faults_;              // a word for each call
-  uint64_t* found_ = nullptr;  // the same on the host
+  bool begins_early_ = false;            // kernels wait for what is before them (LUMEN_BEGIN)
+  bool interprets_ = false;              // a call has no code
+  bool on_trial_ = false;                // the next run is the first
+  Buffer faults_;                        // a word for each call
+  std::shared_ptr<const RunRoom> seen_;  // of the last run that has ended
+  std::deque<Started> under_way_;
 
   std::vector<int64_t> dims_;
-  std::vector<int64_t> bytes_;    // by value
+  std::vector<int64_t> bytes_;  // by value
+  std::vector<int64_t> output_bytes_;
   std::vector<int64_t> offsets_;  // of slots in the arena
   Buffer arena_;
-  std::list<Known> graphs_;  // the last used first
+  std::list<std::shared_ptr<Captured>> graphs_;  // the last used first
 
   bool profiling_ = false;
   Buffer ends_;                  // a word for each call: when it ended, if it notes that

@@ -21,6 +21,9 @@ class CudaGraph {
   Expected<void> end();
 
   Expected<void> launch() const;
+  // The same, and wait_alone() waits for it, but not for what the stream was given after it.
+  Expected<void> launch_alone();
+  Expected<void> wait_alone() const;
   size_t marks() const { return marks_.size(); }
   // From one mark to another, in the last launch, which is over.
   Expected<double> seconds(size_t from, size_t to) const;
@@ -29,6 +32,7 @@ class CudaGraph {
   std::shared_ptr<const CudaDevice> device_;
   GraphExec exec_ = nullptr;
   std::vector<Event> marks_;
+  Event end_ = nullptr;  // of launch_alone()
 };
 
 }  // namespace lumen::cuda

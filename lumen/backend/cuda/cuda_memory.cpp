@@ -13,8 +13,6 @@ constexpr int64_t kStaging = 4 << 20;
 constexpr int64_t kSmall = 64 << 10;  // written without waiting
 constexpr int64_t kAlign = 256;
 
-Address address(const void* data) { return reinterpret_cast<Address>(data); }
-
 }  // namespace
 
 CudaMemory::CudaMemory(std::shared_ptr<const Driver> driver, Context context, Stream stream, std::string device,

@@ -18,6 +18,7 @@ namespace lumen::cuda {
 using Result = int;  // 0 is success
 using DeviceNumber = int;
 using Address = uint64_t;
+inline Address address(const void* data) { return reinterpret_cast<Address>(data); }
 using Context = struct ContextTag*;
 using Stream = struct StreamTag*;
 using Event = struct EventTag*;
@@ -35,7 +36,8 @@ enum class Attribute : int {
 };
 constexpr int kFunctionSharedBytes = 8;  // the attribute: most dynamic shared memory
 constexpr unsigned kNonBlocking = 1;     // a stream beside the default one
-constexpr unsigned kEventExternal = 1;   // recorded within a graph, read outside
+constexpr unsigned kEventWithoutTime = 2;
+constexpr unsigned kEventExternal = 1;  // recorded within a graph, read outside
 constexpr int kCaptureThreadLocal = 1;
 constexpr Result kOutOfMemory = 2;
 constexpr Result kNotReady = 600;
@@ -94,6 +96,7 @@ constexpr int kBeginEarly =
   ROW(event_create, "cuEventCreate", (Event*, unsigned))                                                        \
   ROW(event_destroy, "cuEventDestroy_v2", (Event))                                                              \
   ROW(event_record, "cuEventRecordWithFlags", (Event, Stream, unsigned))                                        \
+  ROW(event_wait, "cuEventSynchronize", (Event))                                                                \
   ROW(event_elapsed, "cuEventElapsedTime", (float*, Event, Event))                                              \
   ROW(module_load, "cuModuleLoadData", (Module*, const void*))                                                  \
   ROW(module_unload, "cuModuleUnload", (Module))                                                                \
