@@ -119,20 +119,21 @@ class DecodePrinter {
 
   // What a thread keeps: of the rows of its warp, and sums of all rows for the features of its lane.
   std::string state() const {
-    std::string text = fmt::format(
+    return fmt::format(
         "    float top[{W}], total[{W}], o[{R}][{E}] = {{}};\n"
         "    LUMEN_UNROLL for (int k = 0; k < {W}; ++k) top[k] = -lumen_inf_f32(), total[k] = 0;\n",
         fmt::arg("W", rows_of_warp_), fmt::arg("R", s_.rows), fmt::arg("E", values_.elements()));
-    if (holds_queries()) {
-      text += fmt::format(
-          "    float own[{R}][{E}];\n    {{\n      const int at = threadIdx.x % {L};\n"
-          "      LUMEN_UNROLL for (int r = 0; r < {R}; ++r)\n"
-          "        LUMEN_UNROLL for (int j = 0; j < {E}; ++j) own[r][j] = {p} < {D} ? q[r * {D} + {p}] : 0.0f;\n"
-          "    }}\n",
-          fmt::arg("R", s_.rows), fmt::arg("E", keys_.elements()), fmt::arg("L", keys_.lanes()),
-          fmt::arg("p", keys_.place("at", "j")), fmt::arg("D", depth_));
-    }
-    return text;
+  }
+  // Of all rows, for the depths of a lane; for each turn anew, as registers for all the time are too many.
+  std::string own_queries() const {
+    if (!holds_queries()) return "";
+    return fmt::format(
+        "      float own[{R}][{E}];\n      {{\n        const int at = threadIdx.x % {L};\n"
+        "        LUMEN_UNROLL for (int r = 0; r < {R}; ++r)\n"
+        "          LUMEN_UNROLL for (int j = 0; j < {E}; ++j) own[r][j] = {p} < {D} ? q[r * {D} + {p}] : 0.0f;\n"
+        "      }}\n",
+        fmt::arg("R", s_.rows), fmt::arg("E", keys_.elements()), fmt::arg("L", keys_.lanes()),
+        fmt::arg("p", keys_.place("at", "j")), fmt::arg("D", depth_));
   }
 
   // Keys of a part are turns: every `parts`-th one, so that a part's first is known without their number.
@@ -169,7 +170,8 @@ class DecodePrinter {
     const std::string query =
         holds_queries() ? "own[r][j]"
                         : fmt::format("({0} < {1} ? q[r * {1} + {0}] : 0.0f)", keys_.place("at", "j"), depth_);
-    std::string text = fmt::format(
+    std::string text = own_queries();
+    text += fmt::format(
         "      LUMEN_UNROLL for (int u = 0; u < {turns}; ++u) {{\n"
         "        const int at = threadIdx.x % {L}, line = u * {Y} + threadIdx.x / {L};\n"
         "        const Index i2 = k0 + line < last ? k0 + line : last - 1;\n{elements}"
@@ -271,7 +273,8 @@ class DecodePrinter {
         "    float* const to = (float*)LUMEN_OUT({scratch}) + (((int64_t)i0 * row_tiles + tile) * {P} + part) * "
         "{size};\n"
         "    for (int r = threadIdx.x; r < {R}; r += {threads}) to[r] = tops[r], to[{R} + r] = totals[r];\n"
-        "    for (int e = threadIdx.x; e < {S}; e += {threads}) to[2 * {R} + e] = q[e];\n",
+        "    if (start < last)\n"
+        "      for (int e = threadIdx.x; e < {S}; e += {threads}) to[2 * {R} + e] = q[e];\n",
         fmt::arg("scratch", body_.outputs().size()), fmt::arg("P", s_.parts), fmt::arg("size", part_floats(form_, s_)),
         fmt::arg("R", s_.rows), fmt::arg("threads", s_.threads), fmt::arg("S", sum_floats()));
   }

@@ -161,30 +161,44 @@ Expected<std::string> print_cuda_combine(const Graph& body, const AttentionForm&
                                          const CudaAttentionSchedule& s, std::vector<std::string>& faults) {
   const std::string store = LUMEN_TRY(print_cuda_row_store(body, form, 6, faults));
   const int64_t size = part_floats(form, s);
+  // Little is computed here, and much is waited for: all maxima and totals are asked for at once, a part to a lane, and
+  // of the sums those of eight parts. Parts that saw no key left none.
   return kernel_head(body, name, 128) +
          fmt::format(
-             "  typedef {I} Index;\n  __shared__ float scales[{P}], totals[{P}];\n"
+             "  typedef {I} Index;\n  __shared__ float scales[{held} * 32];\n"
+             "  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;\n"
              "  LUMEN_ROWS(row) {{\n"
              "    const Index i0 = (Index)row / {M}, i1 = (Index)row % {M}, tile = i1 / {R}, r = i1 % {R};\n"
              "    const float* const parts = (const float*)LUMEN_OUT({scratch}) + ((int64_t)i0 * {tiles} + tile) * "
              "{P} * {size};\n"
-             "    float top = -lumen_inf_f32(), total = 0;\n"
-             "    for (int p = 0; p < {P}; ++p) {{\n"
-             "      const float other = parts[(int64_t)p * {size} + r];\n"
+             "    float tops[{held}], totals[{held}], top = -lumen_inf_f32(), total = 0;\n"
+             "    LUMEN_UNROLL for (int k = 0; k < {held}; ++k) {{\n"
+             "      const int p = k * 32 + lane;\n"
+             "      tops[k] = p < {P} ? parts[(int64_t)p * {size} + r] : -lumen_inf_f32();\n"
+             "      totals[k] = p < {P} ? parts[(int64_t)p * {size} + {R} + r] : 0.0f;\n    }}\n"
+             "    LUMEN_UNROLL for (int k = 0; k < {held}; ++k) top = tops[k] > top ? tops[k] : top;\n"
+             "    LUMEN_UNROLL for (int step = 16; step > 0; step /= 2) {{\n"
+             "      const float other = __shfl_xor_sync(0xffffffffu, top, step);\n"
              "      top = other > top ? other : top;\n    }}\n"
              "    const float used = top == -lumen_inf_f32() ? 0.0f : top;\n"
-             "    for (int p = threadIdx.x; p < {P}; p += 128) {{\n"
-             "      scales[p] = lumen_exp2_rough((parts[(int64_t)p * {size} + r] - used) * {a:.9e}f);\n"
-             "      totals[p] = parts[(int64_t)p * {size} + {R} + r];\n    }}\n"
+             "    LUMEN_UNROLL for (int k = 0; k < {held}; ++k) {{\n"
+             "      const float scale = totals[k] == 0.0f ? 0.0f : lumen_exp2_rough((tops[k] - used) * {a:.9e}f);\n"
+             "      total += scale * totals[k];\n"
+             "      if (warp == 0) scales[k * 32 + lane] = scale;\n    }}\n"
+             "    LUMEN_UNROLL for (int step = 16; step > 0; step /= 2)\n"
+             "      total += __shfl_xor_sync(0xffffffffu, total, step);\n"
              "    __syncthreads();\n"
-             "    for (int p = 0; p < {P}; ++p) total += scales[p] * totals[p];\n"
              "    for (Index i2 = threadIdx.x; i2 < {F}; i2 += 128) {{\n"
              "      float sum = 0;\n"
-             "      for (int p = 0; p < {P}; ++p) {{\n"
-             "        if (totals[p] != 0.0f) sum += scales[p] * parts[(int64_t)p * {size} + 2 * {R} + r * {F} + i2];\n"
+             "      for (int p0 = 0; p0 < {P}; p0 += 8) {{\n"
+             "        float sums[8];\n"
+             "        LUMEN_UNROLL for (int j = 0; j < 8; ++j)\n"
+             "          sums[j] = scales[p0 + j] == 0.0f ? 0.0f : parts[(int64_t)(p0 + j) * {size} + 2 * {R} + r * {F} "
+             "+ i2];\n"
+             "        LUMEN_UNROLL for (int j = 0; j < 8; ++j) sum += scales[p0 + j] * sums[j];\n"
              "      }}\n{store}    }}\n    __syncthreads();\n  }}\n  LUMEN_RETURN;\n}}\n",
-             fmt::arg("I", attention_index_type(body, form)), fmt::arg("P", parts_of(s)),
-             fmt::arg("M", plain_number(form.rows())), fmt::arg("R", s.rows),
+             fmt::arg("held", (parts_of(s) + 31) / 32), fmt::arg("I", attention_index_type(body, form)),
+             fmt::arg("P", parts_of(s)), fmt::arg("M", plain_number(form.rows())), fmt::arg("R", s.rows),
              fmt::arg("scratch", body.outputs().size()), fmt::arg("tiles", plain_number(row_tiles(form, s))),
              fmt::arg("size", size), fmt::arg("a", form.steepness), fmt::arg("F", features_of(form)),
              fmt::arg("store", store));

@@ -29,7 +29,9 @@ constexpr int64_t kMostParts = 64;
 constexpr int64_t kGroupRows = 64;  // fewer leave half of a block idle
 
 // Few rows leave most of the machine idle unless the keys are cut into parts: as many as fill it twice, where each has
-// keys for a turn of its block. Short ones are soon done: turns of 32 keys are more blocks.
+// keys for a turn of its block. Which turns are best depends on how many keys there are in the end: with short ones
+// more blocks have some of a few keys, with long ones less is waited for. Of very few keys one block is soon done, and
+// nothing is combined then.
 void add_decode(const AttentionForm& given, const Target& target, std::vector<Schedule>& schedules) {
   const AttentionForm form = with_shared_rows(given);
   const std::optional<int64_t> rows = form.rows().constant();
@@ -39,15 +41,17 @@ void add_decode(const AttentionForm& given, const Target& target, std::vector<Sc
   s.threads = 256;
   const int64_t batch = std::max<int64_t>(1, form.batch().is_constant() ? *form.batch().constant() : 8);
   const int64_t most = std::min(2 * target.multiprocessors / batch, kMostParts), keys = bounds(form.keys()).hi;
-  for (const int64_t turn : {int64_t{64}, int64_t{128}, few && keys / 32 <= most ? int64_t{32} : int64_t{256}}) {
-    const int64_t parts = std::min(most, keys / turn);
+  const auto add = [&](int64_t turn, int64_t parts) {
     s.keys = turn;
     s.parts = few && parts > 1 ? parts : 0;
     schedules.push_back(s);
-  }
-  s.keys = 64;
-  s.parts = std::min(most, keys / 64) / 4;
-  if (few && s.parts > 2) schedules.push_back(s);
+  };
+  for (const int64_t turn : {64, 128, 32}) add(turn, std::min(most, keys / turn));
+  if (keys / 256 > most || !few) add(256, std::min(most, keys / 256));
+  const int64_t fewer = std::min(most, keys / 64) / 4;
+  if (few && fewer > 2) add(64, fewer);
+  s.threads = 512;
+  if (few) add(128, 0);
 }
 
 }  // namespace
