@@ -37,8 +37,15 @@ std::string print_vector_tile(const std::string& name, const TileTypes& types, c
   for (int64_t j = 0; j < columns; ++j) {
     text += fmt::format("    const {0}_v b{1} = *(const {0}_v*)(b + {2});\n", name, j, j * lanes);
   }
+  // A load for each row would be more than half as many as there are products.
+  const int64_t in_vectors = steps.by_lanes ? rows / lanes * lanes : 0;
+  for (int64_t i = 0; i < in_vectors; i += lanes) {
+    text += fmt::format("    const {0}_v a{1} = *(const {0}_v*)(a + {1});\n", name, i);
+  }
   text += each(rows, columns, [&](int64_t i, int64_t j) {
-    return fmt::format("    c{0}_{1} += a[{2}] * b{1};\n", i, j, i * steps.row);
+    const std::string row =
+        i < in_vectors ? fmt::format("a{}[{}]", i / lanes * lanes, i % lanes) : fmt::format("a[{}]", i * steps.row);
+    return fmt::format("    c{0}_{1} += {2} * b{1};\n", i, j, row);
   });
   text += "  }\n" + each(rows, columns, [&](int64_t i, int64_t j) {
             return fmt::format("  *({0}_v*)(t + {3}) = c{1}_{2};\n", name, i, j, place(i, j));

@@ -29,7 +29,8 @@ struct TileSteps {
   int64_t row = 1;         // from one row to the next
   int64_t row_summed = 0;  // along the summed axis: one element for vectors, a depth of them for a matrix unit
   int64_t column_summed = 0;
-  int64_t ahead = 0;  // lines of 64 bytes
+  int64_t ahead = 0;      // lines of 64 bytes
+  bool by_lanes = false;  // rows lie together, and lanes of a vector of them are multiplied by
 };
 
 // Vectors of `vector_bytes`; works for every type with C's operators.

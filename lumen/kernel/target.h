@@ -9,8 +9,9 @@ namespace lumen {
 struct Target {
   int vector_bytes = 16;  // of one register
   int vector_registers = 16;
-  bool avx512 = false;       // F, BW, DQ, VL
-  bool avx512_bf16 = false;  // dot products of pairs
+  bool lane_products = false;  // a vector is multiplied by one lane of another in one instruction
+  bool avx512 = false;         // F, BW, DQ, VL
+  bool avx512_bf16 = false;    // dot products of pairs
   bool avx512_fp16 = false;
   bool avx512_vnni = false;
   bool amx_bf16 = false;

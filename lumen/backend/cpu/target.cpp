@@ -7,6 +7,7 @@ Target target_of(const CpuFeatures& features) {
   target.vector_bytes = features.avx512 ? 64 : features.avx2 ? 32 : 16;
 #if defined(__aarch64__)
   target.vector_registers = 32;
+  target.lane_products = true;
 #else
   target.vector_registers = features.avx512 ? 32 : 16;
 #endif
