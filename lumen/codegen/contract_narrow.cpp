@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "lumen/codegen/contract_lanes.h"
 #include "lumen/codegen/contract_scaled.h"
 #include "lumen/hlir/cast.h"
 
@@ -12,35 +13,6 @@ namespace lumen {
 namespace {
 
 constexpr int64_t kLanes = 16;
-
-constexpr const char* kBf16 = R"(
-#if defined(__AVX512F__)
-  {0}_ints wide;
-  __asm__("vpmovzxwd %1, %0" : "=v"(wide) : "m"(*(const {0}_codes*)from));
-  return ({0}_sums)(wide << 16);
-#else
-  {0}_ints wide;
-  for (int l = 0; l < 16; ++l) wide[l] = (uint32_t)from[l] << 16;
-  return ({0}_sums)wide;
-#endif
-)";
-
-constexpr const char* kF16 = R"(
-  {0}_sums floats;
-#if defined(__AVX512F__)
-  __asm__("vcvtph2ps %1, %0" : "=v"(floats) : "m"(*(const {0}_codes*)from));
-#elif defined(__F16C__)
-  for (int half = 0; half < 2; ++half) {{
-    float eight __attribute__((vector_size(32)));
-    typedef uint16_t codes __attribute__((vector_size(16), aligned(2), may_alias));
-    __asm__("vcvtph2ps %1, %0" : "=x"(eight) : "m"(*(const codes*)(from + half * 8)));
-    for (int l = 0; l < 8; ++l) floats[half * 8 + l] = eight[l];
-  }}
-#else
-  for (int l = 0; l < 16; ++l) floats[l] = lumen_load_f16(from[l]);
-#endif
-  return floats;
-)";
 
 // A side that is widened halves.
 std::optional<Halves> halves_of(const SkinnyFrame& frame, size_t side) {
@@ -72,17 +44,8 @@ std::vector<Halves> halves_of_columns(const SkinnyFrame& frame) {
   return all;
 }
 
-// For a kernel `name`:
-//   name_sums     kLanes floats, which may lie anywhere
-//   name_floats   name_sums (const uint16_t*): what lies there, bf16 or f16
 std::string narrow_words(const std::string& name, DType dtype) {
-  const std::string types = fmt::format(
-      "typedef float {0}_sums __attribute__((vector_size(64), aligned(4), may_alias));\n"
-      "typedef uint32_t {0}_ints __attribute__((vector_size(64)));\n"
-      "typedef uint16_t {0}_codes __attribute__((vector_size(32), aligned(2), may_alias));\n",
-      name);
-  return types + fmt::format("LUMEN_FN {0}_sums {0}_floats(const uint16_t* from) {{", name) +
-         fmt::format(fmt::runtime(dtype == bf16 ? kBf16 : kF16), name) + "}\n";
+  return lane_words(name, kLanes) + widening_words(name, dtype);
 }
 
 std::string narrow_loop(const SkinnyFrame& frame, const Halves& columns, int64_t count) {
@@ -90,8 +53,7 @@ std::string narrow_loop(const SkinnyFrame& frame, const Halves& columns, int64_t
   const std::string& element = columns.place;
   std::string sums, rows, terms, stores, rest;
   for (int64_t r = 0; r < s.mr; ++r) {
-    rows +=
-        fmt::format("    const {0}_sums x{1} = *(const {0}_sums*)&{2};\n", frame.name, r, frame.row_element(r, "i3"));
+    rows += fmt::format("    const {0}_sums x{1} = {0}_load(&{2});\n", frame.name, r, frame.row_element(r, "i3"));
   }
   for (int64_t j = 0; j < count; ++j) {
     const std::string place = fmt::format("const int64_t i2 = c + {};\n", j);
@@ -104,8 +66,8 @@ std::string narrow_loop(const SkinnyFrame& frame, const Halves& columns, int64_t
     for (int64_t r = 0; r < s.mr; ++r) {
       const std::string sum = fmt::format("s{}_{}", r, j), to = fmt::format("t[{}]", r * s.nc + j);
       sums += fmt::format("  {}_sums {} = {{0}};\n", frame.name, sum);
-      terms += fmt::format("      {} += x{} * w;\n", sum, r);
-      stores += fmt::format("  {0} = 0;\n  for (int l = 0; l < {1}; ++l) {0} += {2}[l];\n", to, kLanes, sum);
+      terms += fmt::format("      {0} = {1}_add({0}, x{2}, w);\n", sum, frame.name, r);
+      stores += fmt::format("  {} = {}_total({});\n", to, frame.name, sum);
       rest += fmt::format("      {} += {} * w;\n", to, frame.row_element(r, "i3"));
     }
     terms += "    }\n";

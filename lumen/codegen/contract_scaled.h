@@ -54,12 +54,11 @@ struct ScaledRuns {
 // Nothing when the factor has no runs, or is something else in them.
 std::optional<ScaledRuns> scaled_runs(const ContractRoles& roles, const FactorIn& factor);
 
-// What multiplies a block of bytes. `x` is floats, or 16-bit integers when `is_fixed`. The text has, for a kernel
-// `name`:
-//   name_sums     the type of the sums of a column, lanes that are added up in the end
+// What multiplies a block of bytes. `x` is floats, or 16-bit integers when `is_fixed`. The text has lane_words()
+// (contract_lanes.h), and for a kernel `name`:
 //   name_dots     name_sums (name_sums, const int8_t* q, const x*, float scale): what a block adds
-//   name_fix      void (const float* from, x* to, float* scale): a block of x as integers, when is_fixed
+//   name_fix      void (const float* from, x* to, float* scale): a block of x as integers, when is_fixed; in an order
+//                 that name_dots knows
 std::string scaled_words(const std::string& name, int64_t block, bool is_fixed);
-int64_t scaled_lanes(bool is_fixed);
 
 }  // namespace lumen

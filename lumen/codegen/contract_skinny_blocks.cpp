@@ -63,8 +63,7 @@ Expected<std::string> blocks_loop(const SkinnyFrame& frame, size_t side, const S
     terms += LUMEN_TRY(scaled_turn(frame, side, runs, j, messages));
     for (int64_t r = 0; r < frame.schedule.mr; ++r) {
       sums += fmt::format("  {}_sums s{}_{} = {{0}};\n", frame.name, r, j);
-      stores += fmt::format("  t[{0}] = 0;\n  for (int l = 0; l < {1}; ++l) t[{0}] += s{2}_{3}[l];\n",
-                            r * frame.schedule.nc + j, scaled_lanes(frame.is_fixed()), r, j);
+      stores += fmt::format("  t[{}] = {}_total(s{}_{});\n", r * frame.schedule.nc + j, frame.name, r, j);
     }
   }
   return fmt::format("{}  for (int64_t i4 = 0; i4 < {} / {}; ++i4) {{\n{}  }}\n{}", sums, number(frame.depth),
