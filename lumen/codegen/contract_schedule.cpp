@@ -114,6 +114,10 @@ void add_skinny(const ContractRoles& roles, std::vector<ContractSchedule>& sched
       schedules.push_back(s);
       s.wide = 0;
     }
+    if (s.mr <= 2) {  // one column at a time is what some processors fetch fastest
+      schedules.push_back(s);
+      s.nr = 1;
+    }
   } else {
     s.method = ContractMethod::sweep;
     s.kc = s.mr <= 2 ? 8 : 4;

@@ -203,6 +203,13 @@ std::string ElementWriter::value(NodeId node, std::span<const Expr> at) {
   return name;
 }
 
+std::string ElementWriter::single_value(NodeId node, std::span<const Expr> at) {
+  const bool was_let_out = std::exchange(is_let_out_, true);
+  std::string text = value(node, at);
+  is_let_out_ = was_let_out;
+  return text;
+}
+
 std::string ElementWriter::to_store(NodeId id, std::span<const Expr> at) {
   const Node& node = body_[id];
   const auto knows = [&](const Block& block) { return block.known.contains(key_of(id, at)); };

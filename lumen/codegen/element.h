@@ -35,6 +35,8 @@ class ElementWriter {
   // The element of a node at coordinates inside its shape: a name or a literal of compute_type(). Shapes and
   // coordinates are in terms of n0, n1, …: see rename().
   std::string value(NodeId node, std::span<const Expr> at);
+  // The same for one that stands alone, where nothing is to become vectors.
+  std::string single_value(NodeId node, std::span<const Expr> at);
   // What store_function() takes for the element: the same, but not rounded first where storing it rounds.
   std::string to_store(NodeId node, std::span<const Expr> at);
   // An expression with the dims of the body called n0, n1, …, as they are in the text.
@@ -188,7 +190,7 @@ class ElementWriter {
   std::vector<WarpSum> warp_sums_;
   std::string problem_;
   std::vector<std::string> faults_;
-  bool is_let_out_ = false;  // what is computed now stands before a loop that it does not depend on
+  bool is_let_out_ = false;  // what is computed now stands alone, or before a loop that it does not depend on
   int names_ = 0;
   int divisions_ = 0;
   int inner_divisions_ = 0;
