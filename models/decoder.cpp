@@ -48,19 +48,19 @@ int64_t Decoder::pages_for(int64_t positions) const {
 
 // Whether each sequence can take `tokens_of` it.
 template <class TokensOf>
-void Decoder::check_room(TokensOf tokens_of) const {
+Expected<void> Decoder::room_for(TokensOf tokens_of) const {
   int64_t pages = 0;
   for (int64_t b = 0; b < options_.batch; ++b) {
     const int64_t length = lengths_[at(b)], tokens = tokens_of(b);
     if (length + tokens > options_.max_context) {
-      throw Error(error(fmt::format("sequence {} has {} tokens and cannot take {} more: the context holds {}", b,
-                                    length, tokens, options_.max_context)));
+      return error(fmt::format("sequence {} has {} tokens and cannot take {} more: the context holds {}", b, length,
+                               tokens, options_.max_context));
     }
     // Without a token a sequence has a place all the same: that of its last one, or the first.
     if (options_.paging) pages += pages_for(std::max<int64_t>(1, length + tokens)) - pages_given_[at(b)];
   }
-  if (pages <= static_cast<int64_t>(free_pages_.size())) return;
-  throw Error(error(fmt::format("{} pages are needed, {} are free", pages, free_pages_.size())));
+  if (pages <= static_cast<int64_t>(free_pages_.size())) return {};
+  return error(fmt::format("{} pages are needed, {} are free", pages, free_pages_.size()));
 }
 
 void Decoder::give_pages(int64_t sequence, int64_t positions) {
@@ -69,6 +69,22 @@ void Decoder::give_pages(int64_t sequence, int64_t positions) {
   for (; given < pages_for(positions); ++given) {
     page_table_[at(sequence * most_pages_ + given)] = free_pages_.back();
     free_pages_.pop_back();
+  }
+}
+
+void Decoder::keep_pages(int64_t sequence, int64_t pages) {
+  if (!options_.paging) return;
+  for (int64_t& given = pages_given_[at(sequence)]; given > pages; --given) {
+    int32_t& page = page_table_[at(sequence * most_pages_ + given - 1)];
+    free_pages_.push_back(page);
+    page = 0;
+  }
+}
+
+// What is under way writes to them before anything that begins later does.
+void Decoder::give_back_pages_ahead() {
+  for (int64_t b = 0; options_.paging && b < options_.batch; ++b) {
+    keep_pages(b, std::min(pages_given_[at(b)], pages_for(std::max<int64_t>(1, lengths_[at(b)]))));
   }
 }
 
@@ -122,7 +138,8 @@ void Decoder::prefill(std::span<const std::vector<int32_t>> tokens, int64_t chun
   }
   int64_t longest = 0;
   for (int64_t b = 0; b < options_.batch; ++b) longest = std::max(longest, static_cast<int64_t>(tokens[at(b)].size()));
-  check_room([&](int64_t b) { return static_cast<int64_t>(tokens[at(b)].size()); });
+  give_back_pages_ahead();
+  room_for([&](int64_t b) { return static_cast<int64_t>(tokens[at(b)].size()); }).value();
   chunk = std::min(chunk, options_.max_step);
   for (int64_t done = 0; done < longest; done += chunk) {
     const int64_t width = std::min(chunk, longest - done);
@@ -141,7 +158,8 @@ void Decoder::step(std::span<const int32_t> tokens) {
   if (static_cast<int64_t>(tokens.size()) != options_.batch) {
     throw Error(error(fmt::format("a step of {} tokens: the batch is {}", tokens.size(), options_.batch)));
   }
-  check_room([](int64_t) { return 1; });
+  give_back_pages_ahead();
+  room_for([](int64_t) { return 1; }).value();
   for (int64_t b = 0; b < options_.batch; ++b) {
     give_pages(b, lengths_[at(b)] + 1);
     fill_sequence(b, tokens.subspan(at(b), 1), 1);
@@ -151,14 +169,8 @@ void Decoder::step(std::span<const int32_t> tokens) {
 
 bool Decoder::begin_ahead() {
   const int64_t before = session_.under_way();  // tokens that are no part of the sequences yet
-  int64_t longest = 0, pages = 0;
-  for (int64_t b = 0; b < options_.batch; ++b) {
-    const int64_t length = lengths_[at(b)] + before + 1;
-    longest = std::max(longest, length);
-    if (options_.paging) pages += std::max<int64_t>(0, pages_for(length) - pages_given_[at(b)]);
-  }
-  const bool fits = longest <= options_.max_context && pages <= static_cast<int64_t>(free_pages_.size());
-  if (!fits || context_for(longest) != context_) return false;
+  const int64_t longest = std::ranges::max(lengths_) + before + 1;
+  if (context_for(longest) != context_ || !room_for([&](int64_t) { return before + 1; }).ok()) return false;
   for (int64_t b = 0; b < options_.batch; ++b) {
     positions_[at(b)] = static_cast<int32_t>(lengths_[at(b)] + before);
     give_pages(b, lengths_[at(b)] + before + 1);
@@ -193,12 +205,7 @@ void Decoder::reset(int64_t sequence) {
   ahead_ = false;
   lengths_[at(sequence)] = 0;
   last_[at(sequence)] = 0;
-  if (!options_.paging) return;
-  for (int64_t& given = pages_given_[at(sequence)]; given > 0; --given) {
-    int32_t& page = page_table_[at(sequence * most_pages_ + given - 1)];
-    free_pages_.push_back(page);
-    page = 0;
-  }
+  keep_pages(sequence, 0);
 }
 
 std::span<const float> Decoder::all_logits(int64_t sequence) const {

@@ -63,7 +63,7 @@ class Decoder {
 
  private:
   template <class TokensOf>
-  void check_room(TokensOf tokens_of) const;
+  Expected<void> room_for(TokensOf tokens_of) const;
   void fill_sequence(int64_t sequence, std::span<const int32_t> tokens, int64_t width);
   void execute(int64_t width);
   // The dim for sequences of up to so many tokens.
@@ -73,6 +73,9 @@ class Decoder {
   // What a step has read is part of the sequences.
   void note_read(int64_t width);
   void give_pages(int64_t sequence, int64_t positions);
+  void keep_pages(int64_t sequence, int64_t pages);
+  // Those that only a step that is not wanted any more needed.
+  void give_back_pages_ahead();
   int64_t pages_for(int64_t positions) const;
   // The last row of a sequence in an output [batch, rows, …].
   template <class T>

@@ -162,7 +162,7 @@ void Session::set_bytes(std::string_view name, std::span<const std::byte> bytes)
 
 void Session::feed(std::string_view name, std::string_view output) {
   const size_t number = input_number(name), from = output_number(output);
-  const std::vector<int64_t>& dims = outputs_[*seen_][from].dims;
+  const std::vector<int64_t>& dims = seen(from).dims;
   Given given{Form::shaped, dims, numel_of(dims), nullptr};
   given.fed = from;
   set_shaped(number, output_type(from).dtype, std::move(given));
@@ -407,7 +407,7 @@ size_t Session::output_number(std::string_view name) const {
 
 std::span<const std::byte> Session::bytes(std::string_view name) const {
   const size_t number = output_number(name);
-  Result& result = outputs_[*seen_][number];
+  Result& result = seen(number);
   const auto size = static_cast<size_t>(result.buffer->bytes());
   if (executable_->memory()->is_host()) return {result.buffer->data(), size};
   if (const std::byte* const fetched = executable_->fetched(number)) return {fetched, size};
@@ -424,7 +424,7 @@ std::span<const std::byte> Session::bytes(std::string_view name) const {
 HostTensor Session::tensor(std::string_view name) const {
   const size_t number = output_number(name);
   const DType dtype = output_type(number).dtype;
-  HostTensor tensor = HostTensor::poisoned(dtype, outputs_[*seen_][number].dims);
+  HostTensor tensor = HostTensor::poisoned(dtype, seen(number).dims);
   unpack(dtype, bytes(name), tensor.lanes);
   return tensor;
 }

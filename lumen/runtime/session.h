@@ -96,7 +96,7 @@ class Session {
   HostTensor tensor(std::string_view name) const;
   // As they are stored; until the next execute.
   std::span<const std::byte> bytes(std::string_view name) const;
-  const std::vector<int64_t>& dims(std::string_view name) const { return outputs_[*seen_][output_number(name)].dims; }
+  const std::vector<int64_t>& dims(std::string_view name) const { return seen(output_number(name)).dims; }
 
  private:
   enum class Form : uint8_t {
@@ -127,6 +127,7 @@ class Session {
 
   size_t input_number(std::string_view name) const;
   size_t output_number(std::string_view name) const;  // of one that has a value
+  Result& seen(size_t output) const { return outputs_[*seen_][output]; }
   const Node& input_node(size_t number) const { return (*graph_)[graph_->inputs()[number]]; }
   TensorType output_type(size_t number) const { return (*graph_)[graph_->outputs()[number].value].type; }
   void give(size_t number, Given given);

@@ -187,6 +187,15 @@ TEST(DecoderAhead, goes_to_the_end_of_the_context) {
   }
 }
 
+TEST(DecoderAhead, pages_of_what_was_dropped_are_free) {
+  FarDecoder pair({.batch = 2, .max_context = 16, .paging = nn::Paging{4, 3}});
+  for (Decoder* each : {&pair.decoder, &pair.near}) each->prefill({{1, 2, 3}, {4, 5}}, 4);
+  pair.step_on(true);  // what was begun has the last page, for the first sequence
+  for (Decoder* each : {&pair.decoder, &pair.near}) each->prefill({{}, {6, 7}}, 4);
+  pair.expect_equal();
+  EXPECT_EQ(error_of([&] { pair.decoder.step({1, 2}); }), "1 pages are needed, 0 are free");
+}
+
 TEST(DecoderAhead, what_was_dropped_is_not_seen) {
   FarDecoder pair({.max_context = 20});
   for (Decoder* each : {&pair.decoder, &pair.near}) each->prefill({{1, 2, 3}}, 16);

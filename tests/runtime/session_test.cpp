@@ -56,6 +56,7 @@ TEST(SessionError, Names) {
   EXPECT_EQ(failure([&] { session.set_dim("sek", 3); }), "no dim \"sek\"; did you mean \"seq\"?");
   EXPECT_EQ(failure([&] { session.get<float>("some"); }), "no output \"some\"; did you mean \"sum\"?");
   EXPECT_EQ(failure([&] { session.get<float>("sum"); }), "output \"sum\" has no value before execute()");
+  EXPECT_EQ(failure([&] { session.dims("sum"); }), "output \"sum\" has no value before execute()");
 }
 
 TEST(SessionError, EverythingMissingIsNamedAtOnce) {

@@ -43,7 +43,7 @@ class CudaExecutable : public Executable {
     const auto bytes = static_cast<int64_t>(program_.calls.size() * sizeof(uint64_t));
     faults_ = LUMEN_TRY(Buffer::make(memory(), bytes));
     LUMEN_TRY(device_->enter());
-    seen_ = LUMEN_TRY(make_room());
+    if (interprets_) seen_ = LUMEN_TRY(make_room());  // a graph has its own
     return {};
   }
 
