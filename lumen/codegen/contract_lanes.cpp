@@ -35,66 +35,38 @@ LUMEN_FN float {N}_total({N}_sums s) {{
 }}
 )";
 
+// {T}: what lies there; {X}: where x86-64 has the instruction {I} for it, which gives {O}; {A}: on AArch64; {E}: one.
 // Widening is written as assembly: gcc 12 makes several instructions of it, or one for each element.
-constexpr const char* kBf16 = R"(
-LUMEN_FN {N}_sums {N}_floats(const uint16_t* from) {{
+constexpr const char* kWidening = R"(
+LUMEN_FN {N}_sums {N}_floats(const {T}* from) {{
   {N}_sums r;
-#if defined(__AVX512F__) || defined(__AVX2__)
-  typedef uint32_t ints __attribute__((vector_size({N}_size * 4)));
-  typedef uint16_t codes __attribute__((vector_size({N}_size * 2), aligned(2), may_alias));
-  for (int p = 0; p < 16 / {N}_size; ++p) {{
-    ints wide;
-    __asm__("vpmovzxwd %1, %0" : "=v"(wide) : "m"(*(const codes*)(from + p * {N}_size)));
-    r.v[p] = ({N}_part)(wide << 16);
-  }}
-#elif defined(__aarch64__)
-  typedef uint16_t codes __attribute__((vector_size(16), aligned(2), may_alias));
-  for (int p = 0; p < 4; p += 2) {{
-    const codes eight = *(const codes*)(from + p * 4);
-    __asm__("shll %0.4s, %1.4h, #16" : "=w"(r.v[p]) : "w"(eight));
-    __asm__("shll2 %0.4s, %1.8h, #16" : "=w"(r.v[p + 1]) : "w"(eight));
-  }}
-#else
-  for (int l = 0; l < 16; ++l) r.v[l / {N}_size][l % {N}_size] = lumen_load_bf16(from[l]);
-#endif
-  return r;
-}}
-)";
-
-constexpr const char* kF16 = R"(
-LUMEN_FN {N}_sums {N}_floats(const uint16_t* from) {{
-  {N}_sums r;
-#if defined(__AVX512F__) || defined(__F16C__) && defined(__AVX2__)
-  typedef uint16_t codes __attribute__((vector_size({N}_size * 2), aligned(2), may_alias));
-  for (int p = 0; p < 16 / {N}_size; ++p) {{
-    __asm__("vcvtph2ps %1, %0" : "=v"(r.v[p]) : "m"(*(const codes*)(from + p * {N}_size)));
-  }}
-#elif defined(__aarch64__)
-  typedef uint16_t codes __attribute__((vector_size(16), aligned(2), may_alias));
-  for (int p = 0; p < 4; p += 2) {{
-    const codes eight = *(const codes*)(from + p * 4);
-    __asm__("fcvtl %0.4s, %1.4h" : "=w"(r.v[p]) : "w"(eight));
-    __asm__("fcvtl2 %0.4s, %1.8h" : "=w"(r.v[p + 1]) : "w"(eight));
-  }}
-#else
-  for (int l = 0; l < 16; ++l) r.v[l / {N}_size][l % {N}_size] = lumen_load_f16(from[l]);
-#endif
-  return r;
-}}
-)";
-
-constexpr const char* kI8 = R"(
-LUMEN_FN {N}_sums {N}_floats(const int8_t* from) {{
-  {N}_sums r;
-#if defined(__AVX512F__) || defined(__AVX2__)
+#if {X}
   typedef int32_t ints __attribute__((vector_size({N}_size * 4)));
-  typedef int8_t codes __attribute__((vector_size({N}_size), aligned(1), may_alias));
+  typedef {T} codes __attribute__((vector_size({N}_size * sizeof({T})), aligned(1), may_alias));
   for (int p = 0; p < 16 / {N}_size; ++p) {{
     ints wide;
-    __asm__("vpmovsxbd %1, %0" : "=v"(wide) : "m"(*(const codes*)(from + p * {N}_size)));
-    r.v[p] = __builtin_convertvector(wide, {N}_part);
+    __asm__("{I} %1, %0" : "=v"(wide) : "m"(*(const codes*)(from + p * {N}_size)));
+    r.v[p] = {O};
   }}
 #elif defined(__aarch64__)
+{A}#else
+  for (int l = 0; l < 16; ++l) r.v[l / {N}_size][l % {N}_size] = {E};
+#endif
+  return r;
+}}
+)";
+
+// {L} and {H}: the instructions for the lower and the upper half of eight.
+constexpr const char* kHalvesOnArm = R"(
+  typedef uint16_t codes __attribute__((vector_size(16), aligned(2), may_alias));
+  for (int p = 0; p < 4; p += 2) {{
+    const codes eight = *(const codes*)(from + p * 4);
+    __asm__("{L}" : "=w"(r.v[p]) : "w"(eight));
+    __asm__("{H}" : "=w"(r.v[p + 1]) : "w"(eight));
+  }}
+)";
+
+constexpr const char* kBytesOnArm = R"(
   typedef int8_t codes __attribute__((vector_size(16), aligned(1), may_alias));
   typedef int16_t shorts __attribute__((vector_size(16)));
   typedef int32_t ints __attribute__((vector_size(16)));
@@ -109,12 +81,13 @@ LUMEN_FN {N}_sums {N}_floats(const int8_t* from) {{
     r.v[p] = __builtin_convertvector(low, {N}_part);
     r.v[p + 1] = __builtin_convertvector(high, {N}_part);
   }}
-#else
-  for (int l = 0; l < 16; ++l) r.v[l / {N}_size][l % {N}_size] = from[l];
-#endif
-  return r;
-}}
 )";
+
+std::string widening(const std::string& name, const char* type, const char* where, const char* instruction,
+                     const std::string& result, const std::string& on_arm, const char* element) {
+  return fmt::format(kWidening, fmt::arg("N", name), fmt::arg("T", type), fmt::arg("X", where),
+                     fmt::arg("I", instruction), fmt::arg("O", result), fmt::arg("A", on_arm), fmt::arg("E", element));
+}
 
 }  // namespace
 
@@ -123,8 +96,21 @@ std::string lane_words(const std::string& name, int64_t lanes) {
 }
 
 std::string widening_words(const std::string& name, DType dtype) {
-  const char* const words = dtype == bf16 ? kBf16 : dtype == f16 ? kF16 : kI8;
-  return fmt::format(fmt::runtime(words), fmt::arg("N", name));
+  const char* const avx2 = "defined(__AVX512F__) || defined(__AVX2__)";
+  const auto halves = [](const char* lower, const char* upper) {
+    return fmt::format(kHalvesOnArm, fmt::arg("L", lower), fmt::arg("H", upper));
+  };
+  if (dtype == bf16) {
+    return widening(name, "uint16_t", avx2, "vpmovzxwd", fmt::format("({}_part)(wide << 16)", name),
+                    halves("shll %0.4s, %1.4h, #16", "shll2 %0.4s, %1.8h, #16"), "lumen_load_bf16(from[l])");
+  }
+  if (dtype == f16) {
+    return widening(name, "uint16_t", "defined(__AVX512F__) || defined(__F16C__) && defined(__AVX2__)", "vcvtph2ps",
+                    fmt::format("({}_part)wide", name), halves("fcvtl %0.4s, %1.4h", "fcvtl2 %0.4s, %1.8h"),
+                    "lumen_load_f16(from[l])");
+  }
+  return widening(name, "int8_t", avx2, "vpmovsxbd", fmt::format("__builtin_convertvector(wide, {}_part)", name),
+                  fmt::format(kBytesOnArm, fmt::arg("N", name)), "from[l]");
 }
 
 }  // namespace lumen
