@@ -72,7 +72,8 @@ class GroupsPrinter {
         "  uint16_t* const rows = (uint16_t*)shared;\n  uint16_t* const key_stages = rows + {q};\n"
         "  uint16_t* const value_stages = key_stages + {k};\n"
         "  int* const begins = (int*)(value_stages + {v});\n  int* const ends = begins + {R};\n"
-        "  uint64_t* const keys_there = (uint64_t*)(ends + {R});\n  uint64_t* const keys_used = keys_there + {S};\n"
+        "  uint64_t* const keys_there = (uint64_t*)((char*)shared + {g});\n"
+        "  uint64_t* const keys_used = keys_there + {S};\n"
         "  uint64_t* const values_there = keys_used + {S};\n  uint64_t* const values_used = values_there + {S};\n"
         "  const int warp = __shfl_sync(0xffffffffu, (int)threadIdx.x / 32, 0), lane = threadIdx.x % 32;\n"
         "  if (threadIdx.x == 0) {{\n    for (int k = 0; k < {S}; ++k) {{\n"
@@ -81,7 +82,7 @@ class GroupsPrinter {
         "  __syncthreads();\n",
         fmt::arg("I", attention_index_type(body_, form_)), fmt::arg("q", queries_.elements()),
         fmt::arg("k", s_.stages * keys_.elements()), fmt::arg("v", s_.stages * values_.elements()),
-        fmt::arg("R", s_.rows), fmt::arg("S", s_.stages), fmt::arg("W", 4 * groups_));
+        fmt::arg("g", gates_at()), fmt::arg("R", s_.rows), fmt::arg("S", s_.stages), fmt::arg("W", 4 * groups_));
     kernel.text += fmt::format(
         "  if (warp < 4) {{\n{fewer}  int turn = 0, parity = 1;\n  LUMEN_ROWS(row) {{\n{place}{bounds}{known}{range}"
         "{copies}{row_end}  }} else {{\n{more}",
@@ -102,14 +103,19 @@ class GroupsPrinter {
         fmt::arg("loop", loop_text(weigh)), fmt::arg("store", store), fmt::arg("row_end", row_end));
     KernelStep step{name_, attention_blocks(form_, s_)};
     step.threads = static_cast<int>(s_.threads);
-    step.shared = std::max(
-        (queries_.elements() + s_.stages * (keys_.elements() + values_.elements())) * 2 + 8 * s_.rows + 32 * s_.stages,
-        tiles_.store_bytes());
+    step.shared = gates_at() + 32 * s_.stages;
     kernel.steps.push_back(step);
     return kernel;
   }
 
  private:
+  // Behind the tiles with the bounds of their rows, and behind the sums, which take the place of both: gates are for
+  // all rows of a block.
+  int64_t gates_at() const {
+    const int64_t tiles = queries_.elements() + s_.stages * (keys_.elements() + values_.elements());
+    return std::max(tiles * 2 + 8 * s_.rows, tiles_.store_bytes());
+  }
+
   // The group that copies gives registers away.
   std::string registers_text(bool copies) const {
     const Registers each = *registers_of(s_, columns_);

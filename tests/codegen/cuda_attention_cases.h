@@ -54,7 +54,9 @@ class CudaAttentionCases {
     return [this](const Graph& graph, const std::string& about, const DimValues& dims) { add(graph, about, dims); };
   }
 
-  void run() {
+  // In so many blocks; in some number of them if that is 0.
+  void run(int64_t blocks = 0) {
+    for (Case& each : cases_) each.blocks = blocks;
     const auto expect = [](const HostTensor& got, const HostTensor& wanted, const Case& each) {
       expect_same(got, wanted, wanted.dtype == f32 ? 64 : 4, each, 1);
     };

@@ -74,6 +74,14 @@ TEST(CudaAttentionGroups, reads_every_layout) {
   cases.run();
 }
 
+// Sums need more room than the tiles whose place they take; gates are there when a block goes on with its next row.
+TEST(CudaAttentionGroups, keep_gates_beside_wide_sums) {
+  CudaAttentionCases cases({"gpu-flash-wgmma rows=128 keys=64 threads=384 stages=2"});
+  add(cases, {.rows = 70, .keys = 150, .depth = 96, .features = 160, .masked = true});
+  EXPECT_EQ(cases.size(), 2u);
+  cases.run(1);
+}
+
 // Maps of scores that are more than a factor, and masks that are bounds of data.
 TEST(CudaAttentionGroups, maps_scores) {
   CudaAttentionCases cases({kWide, kNarrow, kTall});

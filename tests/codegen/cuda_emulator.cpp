@@ -140,8 +140,10 @@ std::pair<std::vector<HostTensor>, int64_t> Emulated::run(const Case& given, std
   for (const KernelStep& step : given.kernel.steps) {
     if (step.product) {
       buffers.multiply(*step.product);
-    } else if (!launch(step.name, buffers.arguments(step), blocks_of(step, buffers.rows(step), random), step.threads,
-                       step.shared, about)) {
+      continue;
+    }
+    const int64_t blocks = given.blocks > 0 ? given.blocks : blocks_of(step, buffers.rows(step), random);
+    if (!launch(step.name, buffers.arguments(step), blocks, step.threads, step.shared, about)) {
       return {buffers.outputs(), -1};
     }
   }

@@ -45,6 +45,7 @@ struct Case {
   DimValues dims;
   KernelText kernel;
   std::string about;
+  int64_t blocks = 0;  // of each step on a GPU; 0: some number
 };
 
 // What the reference computes; an error where it does, such as for an index that is outside.
