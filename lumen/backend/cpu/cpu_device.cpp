@@ -22,6 +22,7 @@ constexpr Feature kFeatures[] = {
     {"avx512_vnni", &CpuFeatures::avx512_vnni},
     {"amx_bf16", &CpuFeatures::amx_bf16},
     {"amx_int8", &CpuFeatures::amx_int8},
+    {"dotprod", &CpuFeatures::dotprod},
 };
 
 }  // namespace

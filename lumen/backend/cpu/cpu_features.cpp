@@ -133,7 +133,7 @@ void probe_name(CpuFeatures& f) {
   f.stepping = field(20, 4) * 16 + field(0, 4);
   f.model = fmt::format("{} part {:03x} r{}p{}", f.vendor, f.model_number, field(20, 4), field(0, 4));
 }
-void probe_instructions(CpuFeatures&) {}
+void probe_instructions(CpuFeatures& f) { f.dotprod = (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0; }
 
 #else
 
@@ -175,7 +175,7 @@ Expected<CpuFeatures> CpuFeatures::as_if(Level wanted) const {
   less.level = wanted;
   if (wanted < Level::amx) less.amx_tile = less.amx_bf16 = less.amx_int8 = false;
   if (wanted < Level::avx512) less.avx512 = less.avx512_bf16 = less.avx512_fp16 = less.avx512_vnni = false;
-  if (wanted < Level::avx2) less.avx2 = false;
+  if (wanted < Level::avx2) less.avx2 = less.dotprod = false;
   return less;
 }
 
@@ -185,6 +185,7 @@ std::string CpuFeatures::fingerprint() const {
   if (avx512_bf16) text += "+bf16";
   if (avx512_fp16) text += "+fp16";
   if (avx512_vnni) text += "+vnni";
+  if (dotprod) text += "+dotprod";
   return text + fmt::format("-l1d{}k-l2.{}k-l3.{}k", l1d_bytes / 1024, l2_bytes / 1024, l3_bytes / 1024);
 }
 

@@ -2,7 +2,8 @@
 //
 // Kernels are compiled for a Level and its extras, never for "native": the same program on a smaller machine picks a
 // smaller level, and a test can say "as if" this were a smaller machine. Off x86-64 everything is Level::generic; on
-// AArch64 that has vectors of 16 bytes, 32 registers of them, fused multiplication, and conversions of f16.
+// AArch64 that has vectors of 16 bytes, 32 registers of them, fused multiplication, and conversions of f16; `dotprod`
+// is an extra.
 #pragma once
 
 #include <cstdint>
@@ -43,6 +44,7 @@ struct CpuFeatures {
   bool amx_tile = false;
   bool amx_bf16 = false;
   bool amx_int8 = false;
+  bool dotprod = false;  // AArch64: products of bytes, added up four by four
   Level level = Level::generic;
 
   // This machine without what is above `wanted`; an error when that is above what it has.

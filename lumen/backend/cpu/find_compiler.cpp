@@ -44,6 +44,7 @@ std::vector<Extension> extensions(const CpuFeatures& f) {
   add(f.avx512_bf16, {"-mavx512bf16"}, [](CpuFeatures& t) { t.avx512_bf16 = false; });
   add(f.avx512_fp16, {"-mavx512fp16"}, [](CpuFeatures& t) { t.avx512_fp16 = false; });
   add(f.amx_tile, {"-mamx-tile", "-mamx-bf16", "-mamx-int8"}, [](CpuFeatures& t) { lower(t, Level::avx512); });
+  add(f.dotprod, {"-march=armv8.2-a+dotprod"}, [](CpuFeatures& t) { t.dotprod = false; });
   return out;
 }
 

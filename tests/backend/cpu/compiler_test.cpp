@@ -124,6 +124,19 @@ TEST(FindCompiler, leaves_out_what_the_compiler_does_not_know) {
   EXPECT_TRUE(has(old, "-mavx2"));
 }
 
+TEST(FindCompiler, leaves_out_products_of_bytes_that_the_compiler_does_not_know) {
+  CpuFeatures arm;
+  arm.dotprod = true;
+  const ScratchDir dir;
+  const std::string flag = "-march=armv8.2-a+dotprod";
+  for (const bool knows : {true, false}) {
+    const std::string body = knows ? "true" : "case \"$*\" in *dotprod*) exit 1;; esac";
+    const Compiler found = Compiler::find(search_for(fake_compiler(dir / "cc", body)), arm, nullptr).value();
+    EXPECT_EQ(found.target().dotprod, knows);
+    EXPECT_EQ(std::ranges::count(found.flags(), flag), knows ? 1 : 0);
+  }
+}
+
 class EachCompiler : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {

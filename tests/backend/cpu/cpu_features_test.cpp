@@ -90,6 +90,17 @@ TEST(CpuFeatures, agree_with_the_kernel) {
 }
 
 #if defined(__aarch64__)
+TEST(CpuFeatures, have_the_extras_that_the_kernel_lists) {
+  std::ifstream file("/proc/cpuinfo");
+  std::string features;
+  for (std::string line; std::getline(file, line) && features.empty();) {
+    if (line.starts_with("Features")) features = line + " ";
+  }
+  ASSERT_FALSE(features.empty());
+  EXPECT_EQ(cpu().dotprod, features.find(" asimddp ") != std::string::npos);
+  EXPECT_FALSE(cpu().as_if(Level::generic)->dotprod);
+}
+
 TEST(CpuFeatures, name_the_part_that_the_kernel_names) {
   std::ifstream file("/proc/cpuinfo");
   std::map<std::string, int> words;
