@@ -54,7 +54,7 @@ class GemmPrinter {
 
   TileSteps steps() const {
     const bool amx = s_.method == ContractMethod::amx;
-    const int64_t depth = amx ? types_.depth : 1;
+    const int64_t depth = types_.depth;
     TileSteps steps{amx ? depth : 1, s_.mr * depth, s_.nr * depth};
     if (rows_) steps.row = *rows_->lane.constant(), steps.row_summed = *rows_->summed.constant() * depth;
     if (!columns_.empty()) steps.column_summed = *columns_[0].summed.constant();
@@ -73,7 +73,7 @@ class GemmPrinter {
   int64_t part() const { return s_.kr == 0 ? s_.kc : s_.kr; }
 
   HeldFactor held(NodeId factor, Role lane) const {
-    return held_factor(roles_, factor, lane, s_.method == ContractMethod::amx);
+    return held_factor(roles_, factor, lane, s_.method != ContractMethod::gemm);
   }
 
   Expected<std::string> packing(const std::string& function, NodeId factor, Role lane,
@@ -295,6 +295,7 @@ class GemmPrinter {
 // Whether tiles can read a factor where it lies: whole tiles at constant steps.
 bool is_direct(const ContractRoles& roles, NodeId factor, Role lane, const ContractSchedule& s,
                const TileTypes& types) {
+  if (s.method == ContractMethod::quads) return false;
   const bool amx = s.method == ContractMethod::amx;
   const std::optional<PlainFactor> plain = held_factor(roles, factor, lane, amx).plain;
   const std::optional<int64_t> extent = roles.extent(lane).constant(), k = roles.extent(Role::summed).constant();
@@ -325,9 +326,10 @@ Expected<void> check(const ContractSchedule& s, const TileTypes& types, int64_t 
                      s.kr % types.depth == 0;
   const bool amx = s.method == ContractMethod::amx;
   const bool registers = !amx || (s.mr % 16 == 0 && (s.mr / 16) * (s.nr / 16) + s.mr / 16 + s.nr / 16 <= 8);
+  const bool in_vectors = s.method != ContractMethod::quads || s.mr % lanes == 0;
   constexpr int64_t kStackBytes = 4 << 20;
   const bool fits = whole && s.mc * s.kc * types.sum_bytes / types.group + s.mc * s.nc * types.sum_bytes <= kStackBytes;
-  if (whole && registers && fits) return {};
+  if (whole && registers && in_vectors && fits) return {};
   return error(
       fmt::format("the schedule \"{}\" does not fit tiles of {} lanes and depth {}", s.str(), lanes, types.depth));
 }
@@ -338,12 +340,15 @@ Expected<KernelText> print_gemm(const Graph& body, const ContractRoles& roles, c
                                 const ContractSchedule& schedule, const Target& target) {
   TileTypes types = vector_types(roles.dtype);
   int64_t lanes = target.vector_bytes / types.sum_bytes;
-  if (schedule.method == ContractMethod::amx) {
-    const std::optional<TileTypes> found = matrix_types(roles, target);
-    if (!found)
-      return error(fmt::format("no matrix unit multiplies {} for \"{}\"", lumen::name(roles.dtype), schedule.str()));
+  if (schedule.method != ContractMethod::gemm) {
+    const bool amx = schedule.method == ContractMethod::amx;
+    const std::optional<TileTypes> found = amx ? matrix_types(roles, target) : quad_types(roles, target);
+    if (!found) {
+      return error(fmt::format("no {} {} for \"{}\"", amx ? "matrix unit multiplies" : "vectors multiply four by four",
+                               lumen::name(roles.dtype), schedule.str()));
+    }
     types = *found;
-    lanes = 16;
+    if (amx) lanes = 16;
   }
   LUMEN_TRY(check(schedule, types, lanes));
   LUMEN_TRY(check_direct(roles, schedule, types));

@@ -12,8 +12,9 @@ namespace lumen {
 
 namespace {
 
-constexpr MethodWords<ContractMethod, 4> kMethods = {std::pair{ContractMethod::gemm, std::string_view("gemm")},
+constexpr MethodWords<ContractMethod, 5> kMethods = {std::pair{ContractMethod::gemm, std::string_view("gemm")},
                                                      std::pair{ContractMethod::amx, std::string_view("amx")},
+                                                     std::pair{ContractMethod::quads, std::string_view("quads")},
                                                      std::pair{ContractMethod::dot, std::string_view("dot")},
                                                      std::pair{ContractMethod::sweep, std::string_view("sweep")}};
 
@@ -76,6 +77,19 @@ std::vector<ContractSchedule> vector_schedules(const ContractRoles& roles, const
     if (std::ranges::find(different, each) == different.end()) different.push_back(each);
   }
   return different;
+}
+
+std::vector<ContractSchedule> quad_schedules(const ContractRoles& roles, const TileTypes& types, const Target& target) {
+  const int64_t lanes = target.vector_bytes / types.sum_bytes;
+  const TileSize size = tile_size(target, lanes);
+  ContractSchedule s;
+  s.method = ContractMethod::quads;
+  s.mr = even_piece(roles.extent(Role::row), size.rows, lanes);
+  s.nr = even_piece(roles.extent(Role::column), size.vectors * lanes, lanes);
+  std::vector<ContractSchedule> all{blocked(s, roles, types.depth, 128, 512, 2048),
+                                    blocked(s, roles, types.depth, 64, 256, 2048)};
+  if (all[0] == all[1]) all.pop_back();
+  return all;
 }
 
 ContractSchedule matrix_schedule(const ContractRoles& roles, const TileTypes& types) {
@@ -161,7 +175,7 @@ void add_direct(const Graph& body, const ContractRoles& roles, const Target& tar
 // One block has all rows: then packing columns for each block is packing them once, and they stay near. Rows are packed
 // once as well where a block sums all its products in one go.
 void add_own(const Graph& body, const ContractRoles& roles, const Target& target,
-             std::vector<ContractSchedule>& schedules, ContractSchedule s) {
+             std::vector<ContractSchedule>& schedules, ContractSchedule s, int64_t depth = 1) {
   const int64_t rows = bounds(roles.extent(Role::row)).second;
   constexpr int64_t kMostRows = 512, kInOneGo = 1024;
   if (rows > kMostRows) return;
@@ -170,7 +184,7 @@ void add_own(const Graph& body, const ContractRoles& roles, const Target& target
   s.mc = round_up(std::max<int64_t>(rows, 1), s.mr);
   s.nc = even_piece(roles.extent(Role::column), std::max<int64_t>(128 / s.nr, 1) * s.nr, s.nr);
   const int64_t summed = bounds(roles.extent(Role::summed)).second;
-  if (summed <= kInOneGo) s.kc = round_up(std::max(summed, s.kc), s.method == ContractMethod::amx ? 64 : 1);
+  if (summed <= kInOneGo) s.kc = round_up(std::max(summed, s.kc), depth);
   for (int64_t direct = 1; direct >= 0; --direct) {
     s.direct = direct;
     if (print_contract(body, "k", s, target).ok()) schedules.push_back(s);
@@ -189,11 +203,16 @@ std::vector<ContractSchedule> contract_schedules(const Graph& body, const Target
   if (few) add_skinny(*roles, schedules);
   if (types) {
     const ContractSchedule s = matrix_schedule(*roles, *types);
-    add_own(body, *roles, target, schedules, s);
+    add_own(body, *roles, target, schedules, s, types->depth);
     add_direct(body, *roles, target, schedules, s);
     // More rows that pass by, where few products of each are many rows in the second cache.
     const ContractSchedule large = blocked(s, *roles, types->depth, 512, 512, 1024 * types->group);
     if (s.kr == 0 && !(large == s)) add_direct(body, *roles, target, schedules, large);
+  }
+  if (const std::optional<TileTypes> quads = quad_types(*roles, target)) {
+    const std::vector<ContractSchedule> all = quad_schedules(*roles, *quads, target);
+    add_own(body, *roles, target, schedules, all[0], quads->depth);
+    schedules.insert(schedules.end(), all.begin(), all.end());
   }
   const std::vector<ContractSchedule> vectors = vector_schedules(*roles, target);
   add_own(body, *roles, target, schedules, vectors[0]);

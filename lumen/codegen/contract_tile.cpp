@@ -23,26 +23,30 @@ std::string print_vector_tile(const std::string& name, const TileTypes& types, c
   const int64_t rows = schedule.mr, columns = schedule.nr / lanes;
   std::string text = fmt::format(
       "typedef {1} {0}_v __attribute__((vector_size({2}), aligned({3}), may_alias));\n"
-      "static __attribute__((noinline)) void {0}(int64_t count, const {1}* a, const {1}* b, {1}* t, int64_t step, int "
+      "static __attribute__((noinline)) void {0}(int64_t count, const {4}* a, const {4}* b, {1}* t, int64_t step, int "
       "fresh) {{\n",
-      name, types.sum, vector_bytes, types.sum_bytes);
+      name, types.sum, vector_bytes, types.sum_bytes, types.packed);
   const auto place = [&](int64_t i, int64_t j) { return fmt::format("{} * step + {}", i, j * lanes); };
   text +=
       each(rows, columns, [&](int64_t i, int64_t j) { return fmt::format("  {0}_v c{1}_{2} = {{0}};\n", name, i, j); });
   text += "  if (!fresh) {\n" + each(rows, columns, [&](int64_t i, int64_t j) {
             return fmt::format("    c{1}_{2} = *(const {0}_v*)(t + {3});\n", name, i, j, place(i, j));
           });
-  text += fmt::format("  }}\n  for (int64_t k = 0; k < count; ++k, a += {}, b += {}) {{\n", steps.row_summed,
-                      steps.column_summed);
+  text += fmt::format("  }}\n  for (int64_t k = 0; k < count; k += {}, a += {}, b += {}) {{\n", types.depth,
+                      steps.row_summed, steps.column_summed);
   for (int64_t j = 0; j < columns; ++j) {
-    text += fmt::format("    const {0}_v b{1} = *(const {0}_v*)(b + {2});\n", name, j, j * lanes);
+    text += fmt::format("    const {0}_v b{1} = *(const {0}_v*)(b + {2});\n", name, j, j * lanes * types.group);
   }
   // A load for each row would be more than half as many as there are products.
   const int64_t in_vectors = steps.by_lanes ? rows / lanes * lanes : 0;
   for (int64_t i = 0; i < in_vectors; i += lanes) {
-    text += fmt::format("    const {0}_v a{1} = *(const {0}_v*)(a + {1});\n", name, i);
+    text += fmt::format("    const {0}_v a{1} = *(const {0}_v*)(a + {2});\n", name, i, i * types.group);
   }
   text += each(rows, columns, [&](int64_t i, int64_t j) {
+    if (!types.product.empty()) {
+      return fmt::format("    __asm__(\"{} %0.4s, %1.16b, %2.4b[{}]\" : \"+w\"(c{}_{}) : \"w\"(b{}), \"w\"(a{}));\n",
+                         types.product, i % lanes, i, j, j, i / lanes * lanes);
+    }
     const std::string row =
         i < in_vectors ? fmt::format("a{}[{}]", i / lanes * lanes, i % lanes) : fmt::format("a[{}]", i * steps.row);
     return fmt::format("    c{0}_{1} += {2} * b{1};\n", i, j, row);

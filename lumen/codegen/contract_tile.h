@@ -21,19 +21,20 @@ struct TileTypes {
   int64_t sum_bytes = 4;
   int64_t group = 1;    // packed elements of one lane that lie together
   int64_t depth = 1;    // summed elements are filled up to a multiple of this
-  std::string product;  // the instruction of a matrix unit
+  std::string product;  // the instruction, where it is no multiplication and addition
 };
 
 // How far apart what a tile reads lies, in packed elements.
 struct TileSteps {
   int64_t row = 1;         // from one row to the next
-  int64_t row_summed = 0;  // along the summed axis: one element for vectors, a depth of them for a matrix unit
+  int64_t row_summed = 0;  // along the summed axis, one depth further
   int64_t column_summed = 0;
   int64_t ahead = 0;      // lines of 64 bytes
   bool by_lanes = false;  // rows lie together, and lanes of a vector of them are multiplied by
 };
 
-// Vectors of `vector_bytes`; works for every type with C's operators.
+// Vectors of `vector_bytes`; works for every type with C's operators, and with the products of quad_types(), for which
+// rows lie together and are a multiple of the lanes.
 std::string print_vector_tile(const std::string& name, const TileTypes& types, const ContractSchedule& schedule,
                               int vector_bytes, const TileSteps& steps);
 

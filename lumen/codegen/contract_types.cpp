@@ -144,6 +144,21 @@ class Unrounded {
   std::shared_ptr<Graph> graph_;
 };
 
+// What both sides are before they are widened, all columns alike.
+struct NarrowTypes {
+  DType rows, columns;
+};
+std::optional<NarrowTypes> narrow_types(const ContractRoles& roles) {
+  const std::optional<NarrowFactor> rows = narrow_factor(roles, roles.rows);
+  std::optional<DType> columns;
+  for (const NodeId factor : roles.columns) {
+    const std::optional<NarrowFactor> narrow = narrow_factor(roles, factor);
+    if (!narrow || (columns && *columns != narrow->dtype)) return std::nullopt;
+    columns = narrow->dtype;
+  }
+  return rows && columns ? std::optional(NarrowTypes{rows->dtype, *columns}) : std::nullopt;
+}
+
 // The input under a chain of views and at most one Cast.
 std::optional<NodeId> plain_source(const Graph& graph, NodeId id) {
   int casts = 0;
@@ -222,22 +237,20 @@ TileTypes vector_types(DType dtype) {
 }
 
 std::optional<TileTypes> matrix_types(const ContractRoles& roles, const Target& target) {
-  const std::optional<NarrowFactor> rows = narrow_factor(roles, roles.rows);
-  if (!rows) return std::nullopt;
-  std::optional<DType> columns;
-  for (const NodeId factor : roles.columns) {
-    const std::optional<NarrowFactor> narrow = narrow_factor(roles, factor);
-    if (!narrow || (columns && *columns != narrow->dtype)) return std::nullopt;
-    columns = narrow->dtype;
-  }
-  if ((rows->dtype == bf16) != (*columns == bf16) || rows->dtype == f16 || *columns == f16) return std::nullopt;
-  if (rows->dtype == bf16) {
-    if (!target.amx_bf16) return std::nullopt;
+  const std::optional<NarrowTypes> types = narrow_types(roles);
+  if (!types) return std::nullopt;
+  if (types->rows == bf16 && types->columns == bf16 && target.amx_bf16)
     return TileTypes{"uint16_t", "float", 4, 2, 32, "tdpbf16ps"};
-  }
-  if (!target.amx_int8) return std::nullopt;
-  const char letter[] = {rows->dtype == i8 ? 's' : 'u', *columns == i8 ? 's' : 'u', 0};
+  if (is_half(types->rows) || is_half(types->columns) || !target.amx_int8) return std::nullopt;
+  const char letter[] = {types->rows == i8 ? 's' : 'u', types->columns == i8 ? 's' : 'u', 0};
   return TileTypes{"uint8_t", "int32_t", 4, 4, 64, fmt::format("tdpb{}d", letter)};
+}
+
+std::optional<TileTypes> quad_types(const ContractRoles& roles, const Target& target) {
+  if (!target.dotprod) return std::nullopt;
+  const std::optional<NarrowTypes> types = narrow_types(roles);
+  if (!types || is_half(types->rows) || types->rows != types->columns) return std::nullopt;
+  return TileTypes{"uint8_t", "int32_t", 4, 4, 4, types->rows == i8 ? "sdot" : "udot"};
 }
 
 }  // namespace lumen

@@ -50,5 +50,7 @@ HeldFactor held_factor(const ContractRoles& roles, NodeId factor, Role lane, boo
 TileTypes vector_types(DType dtype);
 // Of the matrix unit; nothing when the target has none for these factors.
 std::optional<TileTypes> matrix_types(const ContractRoles& roles, const Target& target);
+// Of vectors that are multiplied four by four; nothing when the target does not do that with these factors.
+std::optional<TileTypes> quad_types(const ContractRoles& roles, const Target& target);
 
 }  // namespace lumen

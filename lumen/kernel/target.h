@@ -16,6 +16,7 @@ struct Target {
   bool avx512_vnni = false;
   bool amx_bf16 = false;
   bool amx_int8 = false;
+  bool dotprod = false;  // AArch64: products of bytes, added up four by four
   int64_t l1_bytes = 32 << 10;
   int64_t l2_bytes = 1 << 20;
   int64_t l3_bytes = 8 << 20;

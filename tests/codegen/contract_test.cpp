@@ -17,6 +17,7 @@ std::vector<Target> targets() {
   for (const cpu::Level level : {cpu::Level::generic, cpu::Level::avx2, cpu::Level::avx512, cpu::Level::amx}) {
     if (level <= cpu::cpu().level) all.push_back(cpu::target_of(cpu::cpu().as_if(level).value()));
   }
+  if (cpu::cpu().dotprod) all.push_back(cpu::target_of(cpu::cpu()));
   return all;
 }
 
@@ -158,6 +159,42 @@ TEST(Contract, sums_parts_of_a_piece) {
   }
   cases.add(two, {{}}, {ContractSchedule::parse("amx mr=16 nr=32 kc=320 kr=128 mc=96 nc=96 direct=1").value()});
   cases.run(4);
+}
+
+// Bytes of both sides, of which lanes add up four products: signs, sums in pieces, what is no multiple of four.
+TEST(Contract, multiplies_bytes_four_by_four) {
+  Target target;
+  target.vector_registers = 32;
+  target.lane_products = target.dotprod = true;
+  for (const auto& [rows, columns, word] : {std::tuple(i8, i8, "sdot"), {u8, u8, "udot"}, {u8, i8, ""}}) {
+    ContractCases cases(0);
+    Graph graph;
+    const Expr m = graph.dim("m", 1, 100), k = graph.dim("k", 0, 400);
+    const Tensor x = cast(graph.input("a0", {m, k}, rows), i32);
+    const Tensor y = cast(graph.input("a1", {k, 70}, columns), i32);
+    product(x, "mk", y, "kn", "mn").output("r0");
+    const std::vector<ContractSchedule> proposed = contract_schedules(graph, target);
+    EXPECT_EQ(proposed[0].method == ContractMethod::quads, *word != 0) << proposed[0].str();
+    EXPECT_NE(print_contract(graph, "k", proposed[0], target).value().text.find(word), std::string::npos);
+    if (*word == 0 || !cpu::cpu().dotprod) continue;
+    std::vector<ContractSchedule> schedules;
+    for (const char* sizes : {"mr=8 nr=12 kc=64 kr=16 mc=16 nc=24", "mr=4 nr=12 kc=400 mc=100 nc=24 own=1",
+                              "mr=12 nr=4 kc=52 mc=24 nc=8"}) {
+      schedules.push_back(ContractSchedule::parse(std::string("quads ") + sizes).value());
+    }
+    cases.add(graph, {{{"m", 1}, {"k", 0}}, {{"m", 3}, {"k", 1}}, {{"m", 70}, {"k", 66}}, {{"m", 100}, {"k", 399}}},
+              schedules);
+    cases.run(0);
+  }
+  const ContractSchedule odd = ContractSchedule::parse("quads mr=3 nr=12 kc=64 mc=12 nc=24").value();
+  Graph bytes;
+  product(cast(bytes.input("a0", {8, 8}, i8), i32), "mk", cast(bytes.input("a1", {8, 8}, i8), i32), "kn", "mn")
+      .output("r0");
+  EXPECT_EQ(print_contract(bytes, "k", odd, target).diag().message,
+            "the schedule \"quads mr=3 nr=12 kc=64 mc=12 nc=24\" does not fit tiles of 4 lanes and depth 4");
+  target.dotprod = false;
+  EXPECT_EQ(print_contract(bytes, "k", odd, target).diag().message,
+            "no vectors multiply four by four i32 for \"quads mr=3 nr=12 kc=64 mc=12 nc=24\"");
 }
 
 TEST(Contract, serves_dims_of_every_size) {

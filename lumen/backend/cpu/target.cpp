@@ -17,6 +17,7 @@ Target target_of(const CpuFeatures& features) {
   target.avx512_vnni = features.avx512_vnni;
   target.amx_bf16 = features.amx_bf16;
   target.amx_int8 = features.amx_int8;
+  target.dotprod = features.dotprod;
   if (features.l1d_bytes > 0) target.l1_bytes = features.l1d_bytes;
   if (features.l2_bytes > 0) target.l2_bytes = features.l2_bytes;
   if (features.l3_bytes > 0) target.l3_bytes = features.l3_bytes;
