@@ -35,8 +35,8 @@ struct ContractSchedule {
   int64_t swap = 0;        // 1: the last dim of the result is a row
   int64_t wide = 0;        // 1: columns are multiplied as they were before they were rounded to a narrower float
   // 1: columns are scales times small integers; each block of them is summed before it is scaled. 2: rows, which are
-  // bf16 or f16, are integers of 16 bits then, with one exponent for each block: an error of at most 2^-16 of the
-  // largest in it. A row with an infinity gives NaN.
+  // bf16 or f16, are integers of 16 bits then, with one exponent for each block: an error of at most 2^-15 of the
+  // largest in it, 2^-14 where they are multiplied as two bytes. A row with an infinity gives NaN.
   int64_t blocks = 0;
 
   bool operator==(const ContractSchedule&) const = default;
