@@ -11,8 +11,7 @@ LUMEN_FN float lumen_exp2_f32(float x) { float y; asm("ex2.approx.f32 %0, %1;" :
 // the low bits of the sum. 2^n is two factors, so that a result below the normal range is rounded only once.
 // Error: 1.25 ulp.
 LUMEN_FN float lumen_exp2_f32(float x) {
-  float c = x < -151.0f ? -151.0f : x;
-  c = c > 129.0f ? 129.0f : c;
+  float c = lumen_within_f32(x, -151.0f, 129.0f);
   float shifted = c + 12582912.0f;
   int32_t n = (int32_t)(lumen_bits_f32(shifted) - 0x4b400000u);
   float f = c - (shifted - 12582912.0f);
@@ -31,8 +30,7 @@ LUMEN_FN float lumen_exp2_f32(float x) {
 // The same with degree 12.
 // Error: 1.25 ulp.
 LUMEN_FN double lumen_exp2_f64(double x) {
-  double c = x < -1080.0 ? -1080.0 : x;
-  c = c > 1025.0 ? 1025.0 : c;
+  double c = lumen_within_f64(x, -1080.0, 1025.0);
   double shifted = c + 6755399441055744.0;
   int32_t n = (int32_t)(uint32_t)lumen_bits_f64(shifted);
   double f = c - (shifted - 6755399441055744.0);

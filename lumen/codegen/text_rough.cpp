@@ -68,8 +68,7 @@ LUMEN_FN float lumen_tanh_rough(float x) {
 // erf a = 1 - 2^-(a q(a)) with a polynomial q; below 1/2, x times one in x^2.
 // Error: 2^-20 of the result.
 LUMEN_FN float lumen_erf_rough(float x) {
-  float a = lumen_abs_f32(x);
-  a = a > 4.0f ? 4.0f : a;
+  float a = lumen_at_most_f32(lumen_abs_f32(x), 4.0f);
   float q = -0.000279002445f;
   q = lumen_fma_f32(q, a, 0.00444902014f);
   q = lumen_fma_f32(q, a, -0.0325676389f);

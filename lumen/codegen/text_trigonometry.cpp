@@ -103,8 +103,7 @@ LUMEN_FN double lumen_sin_f64(double x) {
   int large = (a > 1e8) & (a <= 0x1.fffffffffffffp+1023);
   r = large ? large_r : r;
   low = large ? large_low : low;
-  r = r < -1.6 ? -1.6 : r;
-  r = r > 1.6 ? 1.6 : r;
+  r = lumen_within_f64(r, -1.6, 1.6);
   double t = r * r;
   double p = 1.91013239359893e-20;
   p = lumen_fma_f64(p, t, -8.218172100265424e-18);
@@ -117,8 +116,7 @@ LUMEN_FN double lumen_sin_f64(double x) {
   p = lumen_fma_f64(p, t, 0.008333333333333333);
   p = lumen_fma_f64(p, t, -0.16666666666666666);
   double s = r + lumen_fma_f64(r * t, p, low * (1.0 - 0.5 * t));
-  s = s < -1.0 ? -1.0 : s;
-  s = s > 1.0 ? 1.0 : s;
+  s = lumen_within_f64(s, -1.0, 1.0);
   uint64_t flip = (large ? odd : lumen_bits_f64(shifted)) << 63;
   return lumen_from_bits_f64(lumen_bits_f64(s) ^ flip ^ (lumen_bits_f64(x) & 0x8000000000000000ull));
 }
