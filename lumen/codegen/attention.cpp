@@ -65,7 +65,8 @@ class AttentionPrinter {
     tile.mr = s_.mr, tile.nr = s_.nr;
     const TileSteps score{padded_depth_, types_.depth, s_.nr * types_.depth};
     const TileSteps sum{score_step(), types_.depth, s_.nr * types_.depth};
-    for (const auto& [what, steps] : {std::pair{"_score", score}, std::pair{"_sum", sum}}) {
+    for (auto [what, steps] : {std::pair{"_score", score}, std::pair{"_sum", sum}}) {
+      steps.by_lanes = target_.lane_products;
       kernel.text += is_amx() ? print_amx_tile(name_ + what, types_, tile, steps)
                               : print_vector_tile(name_ + what, types_, tile, target_.vector_bytes, steps);
     }

@@ -37,7 +37,7 @@ std::string print_weight_exp2(const std::string& name, bool rough) {
                           "1.0f"};
   std::string text = fmt::format(
       "LUMEN_FN float {}_exp2(float x) {{\n"
-      "  const float c = x < -127.0f ? -127.0f : x;\n"
+      "  const float c = lumen_at_least_f32(x, -127.0f);\n"
       "  const float shifted = c + 12582912.0f;\n"
       "  const float f = c - (shifted - 12582912.0f);\n"
       "  float p = {};\n",
@@ -66,8 +66,7 @@ class WeighPrinter {
     writer_.line(fmt::format("LUMEN_ELEMENTS(l, {}) most[l] = -lumen_inf_f32(), more[l] = 0;", plan_.lanes));
     over_keys([&] { find_most(); });
     for (int64_t half = plan_.lanes / 2; half > 0; half /= 2) {
-      writer_.line(
-          fmt::format("LUMEN_ELEMENTS(l, {0}) most[l] = most[l + {0}] > most[l] ? most[l + {0}] : most[l];", half));
+      writer_.line(fmt::format("LUMEN_ELEMENTS(l, {0}) most[l] = lumen_top_f32(most[l], most[l + {0}]);", half));
     }
     print_growth();
     writer_.know(form_.top.node, form_.top.at, "used");
@@ -118,7 +117,7 @@ class WeighPrinter {
   void find_most() {
     const std::string score = writer_.value(form_.scores.node, form_.scores.at);
     if (keeps_) writer_.line(fmt::format("t[j] = {};", score));
-    writer_.line(fmt::format("most[l] = {0} > most[l] ? {0} : most[l];", score));
+    writer_.line(fmt::format("most[l] = lumen_top_f32(most[l], {});", score));
   }
 
   void find_weights() {

@@ -26,7 +26,11 @@ constexpr SizeNames<AttentionSchedule, 4> kSizes = {std::pair{std::string_view("
 
 AttentionSchedule vector_schedule(const AttentionForm& form, const Target& target, int64_t rows, int64_t keys) {
   const int64_t lanes = target.vector_bytes / 4;
-  const int64_t most = target.vector_registers == 32 ? 14 : target.vector_bytes == 32 ? 6 : 4;
+  // Products by lanes hold a vector of each row, too.
+  const int64_t most = target.lane_products            ? 8
+                       : target.vector_registers == 32 ? 14
+                       : target.vector_bytes == 32     ? 6
+                                                       : 4;
   AttentionSchedule s;
   s.mr = even_piece(form.rows(), most, 1);
   s.nr = 2 * lanes;

@@ -58,7 +58,7 @@ class GemmPrinter {
     TileSteps steps{amx ? depth : 1, s_.mr * depth, s_.nr * depth};
     if (rows_) steps.row = *rows_->lane.constant(), steps.row_summed = *rows_->summed.constant() * depth;
     if (!columns_.empty()) steps.column_summed = *columns_[0].summed.constant();
-    steps.by_lanes = target_.lane_products && !amx && steps.row == 1;
+    steps.by_lanes = target_.lane_products && !amx && (steps.row == 1 || steps.row_summed == 1);
     if (fetches_ahead()) steps.ahead = (s_.nr + s_.mc / s_.mr - 1) / (s_.mc / s_.mr);
     return steps;
   }

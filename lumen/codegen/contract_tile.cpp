@@ -32,13 +32,32 @@ std::string print_vector_tile(const std::string& name, const TileTypes& types, c
   text += "  if (!fresh) {\n" + each(rows, columns, [&](int64_t i, int64_t j) {
             return fmt::format("    c{1}_{2} = *(const {0}_v*)(t + {3});\n", name, i, j, place(i, j));
           });
-  text += fmt::format("  }}\n  for (int64_t k = 0; k < count; k += {}, a += {}, b += {}) {{\n", types.depth,
-                      steps.row_summed, steps.column_summed);
+  text += "  }\n  int64_t k = 0;\n";
+  // Elements of a row that lie together are loaded together, for as many columns.
+  if (steps.by_lanes && steps.row_summed == 1) {
+    text += fmt::format("  for (; k + {0} <= count; k += {0}, a += {0}, b += {1}) {{\n", lanes,
+                        lanes * steps.column_summed);
+    for (int64_t i = 0; i < rows; ++i) {
+      text += fmt::format("    const {0}_v a{1} = *(const {0}_v*)(a + {2});\n", name, i, i * steps.row);
+    }
+    for (int64_t l = 0; l < lanes; ++l) {
+      text += each(1, columns, [&](int64_t, int64_t j) {
+        return fmt::format("    const {0}_v b{1}_{2} = *(const {0}_v*)(b + {3});\n", name, l, j,
+                           l * steps.column_summed + j * lanes);
+      });
+      text += each(rows, columns, [&](int64_t i, int64_t j) {
+        return fmt::format("    c{0}_{1} += a{0}[{2}] * b{2}_{1};\n", i, j, l);
+      });
+    }
+    text += "  }\n";
+  }
+  text += fmt::format("  for (; k < count; k += {}, a += {}, b += {}) {{\n", types.depth, steps.row_summed,
+                      steps.column_summed);
   for (int64_t j = 0; j < columns; ++j) {
     text += fmt::format("    const {0}_v b{1} = *(const {0}_v*)(b + {2});\n", name, j, j * lanes * types.group);
   }
   // A load for each row would be more than half as many as there are products.
-  const int64_t in_vectors = steps.by_lanes ? rows / lanes * lanes : 0;
+  const int64_t in_vectors = steps.by_lanes && steps.row == 1 ? rows / lanes * lanes : 0;
   for (int64_t i = 0; i < in_vectors; i += lanes) {
     text += fmt::format("    const {0}_v a{1} = *(const {0}_v*)(a + {2});\n", name, i, i * types.group);
   }

@@ -29,8 +29,9 @@ struct TileSteps {
   int64_t row = 1;         // from one row to the next
   int64_t row_summed = 0;  // along the summed axis, one depth further
   int64_t column_summed = 0;
-  int64_t ahead = 0;      // lines of 64 bytes
-  bool by_lanes = false;  // rows lie together, and lanes of a vector of them are multiplied by
+  int64_t ahead = 0;  // lines of 64 bytes
+  // Lanes of vectors are multiplied by: of rows, which lie together, or of one row's elements, if these do.
+  bool by_lanes = false;
 };
 
 // Vectors of `vector_bytes`; works for every type with C's operators, and with the products of quad_types(), for which
