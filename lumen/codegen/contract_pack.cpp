@@ -170,19 +170,32 @@ class PackPrinter {
 
   // Runs of lanes: what lies inside a guarded view is read without asking.
   std::string guarded_loop() const {
-    std::string narrow;
+    std::string range = "      int64_t lo = from, hi = from + run;\n";
     for (int64_t e = 0; e < packing_.group; ++e) {
-      narrow += fmt::format("      {{\n      const int64_t i3 = k0 + k + {};\n{}      }}\n", e, *narrow_);
+      range += fmt::format("      {{\n      const int64_t i3 = k0 + k + {};\n{}      }}\n", e, *narrow_);
     }
-    const std::string body = fmt::format(
-        "      int64_t lo = from, hi = from + run;\n{narrow}"
+    const std::string inside = put_unit("done + i5 - from", inside_text_, inside_element_);
+    const std::string parts = fmt::format(
         "      lo = lumen_min_i64(lo, from + run), hi = lumen_max_i64(lumen_min_i64(hi, from + run), lo);\n"
         "      LUMEN_RANGE(i5, from, lo) {{\n{outside}      }}\n"
         "      LUMEN_RANGE(i5, lo, hi) {{\n{inside}      }}\n"
         "      LUMEN_RANGE(i5, hi, from + run) {{\n{outside}      }}\n",
-        fmt::arg("narrow", narrow), fmt::arg("inside", put_unit("done + i5 - from", inside_text_, inside_element_)),
-        fmt::arg("outside", put_unit("done + i5 - from", split_text_, split_element_)));
-    return units_loop(runs_loop(roles_, packing_.lane, "first", "count", body));
+        fmt::arg("inside", inside), fmt::arg("outside", put_unit("done + i5 - from", split_text_, split_element_)));
+    const std::string runs = units_loop(runs_loop(roles_, packing_.lane, "first", "count", range + parts));
+    return whole_panel(range, inside, parts) + runs;
+  }
+
+  // A whole panel within one run, which lies inside most of the time: so many elements, side by side.
+  std::string whole_panel(const std::string& range, const std::string& inside, const std::string& parts) const {
+    const std::string panel = fmt::format(
+        "{range}      if (lo <= from && hi >= from + run) {{\n"
+        "        LUMEN_ELEMENTS(l, {P}) {{\n        const int64_t i5 = from + l;\n{inside}        }}\n"
+        "        continue;\n      }}\n{parts}",
+        fmt::arg("P", packing_.lanes), fmt::arg("range", range), fmt::arg("inside", inside), fmt::arg("parts", parts));
+    return fmt::format(
+        "  const int64_t width = {width}, i4 = first / width, from = first % width, run = {P}, done = 0;\n"
+        "  if (count == {P} && from + {P} <= width) {{\n{loop}  }}\n",
+        fmt::arg("P", packing_.lanes), fmt::arg("width", print_c(width()).text), fmt::arg("loop", units_loop(panel)));
   }
 
   std::string exchanged_loop() const {
