@@ -134,8 +134,12 @@ void add_skinny(const ContractRoles& roles, std::vector<ContractSchedule>& sched
     }
   } else {
     s.method = ContractMethod::sweep;
-    s.kc = s.mr <= 2 ? 8 : 4;
     s.nc = 2048;
+    if (s.mr <= 2) {  // lines of many rows that are a power of two apart have one place in some caches
+      s.kc = 3;
+      schedules.push_back(s);
+    }
+    s.kc = s.mr <= 2 ? 8 : 4;
     schedules.push_back(s);
     s.nc = 512;
   }
