@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view kNpyMagic = "\x93NUMPY";
 constexpr size_t kMaxNpyHeader = 1 << 20;
-constexpr size_t kMaxRank = 16;
+constexpr size_t kMaxNpyRank = 16;
 
 struct Descr {
   std::string_view text;  // without the byte order
@@ -72,7 +72,7 @@ class HeaderReader {
       skip_space();
       int64_t dim = 0;
       const auto [end, status] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), dim);
-      if (status != std::errc() || dim < 0 || shape.size() == kMaxRank) return {};
+      if (status != std::errc() || dim < 0 || shape.size() == kMaxNpyRank) return {};
       rest_.remove_prefix(static_cast<size_t>(end - rest_.data()));
       accept('L');  // Python 2 wrote longs
       shape.push_back(dim);
