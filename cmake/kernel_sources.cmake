@@ -7,3 +7,5 @@ set(version_script ${PROJECT_SOURCE_DIR}/cmake/codegen_version.cmake)
 add_custom_command(OUTPUT ${version_file} DEPENDS ${kernel_sources} ${version_script}
                    COMMAND ${CMAKE_COMMAND} -DSOURCES=${joined} -DOUTPUT=${version_file} -P ${version_script} VERBATIM)
 target_sources(lumen_codegen PRIVATE ${version_file})
+# It changes with any of those: only this file is compiled anew then.
+set_source_files_properties(${version_file} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)

@@ -43,6 +43,6 @@ target_compile_options(lumen_warnings INTERFACE -Wall -Wextra -Wconversion -Wsha
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # gcc's flow warnings depend on what it inlines, so on its version, the processor and the sanitisers, and find faults
   # that are not there.
-  target_compile_options(lumen_warnings INTERFACE -Wno-array-bounds -Wno-stringop-overflow -Wno-maybe-uninitialized
-                                                  -Wno-free-nonheap-object)
+  target_compile_options(lumen_warnings INTERFACE -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread
+                                                  -Wno-maybe-uninitialized -Wno-free-nonheap-object)
 endif()

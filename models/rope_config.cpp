@@ -12,7 +12,7 @@ namespace {
 using nn::RopeScaling;
 using nn::RopeSettings;
 
-constexpr std::array kTypes = {
+constexpr std::array kRopeTypes = {
     std::pair{std::string_view("default"), RopeScaling::none},
     std::pair{std::string_view("linear"), RopeScaling::linear},
     std::pair{std::string_view("dynamic"), RopeScaling::dynamic},
@@ -27,7 +27,7 @@ Expected<RopeScaling> read_type(const Config& rope) {
   const std::string_view key = rope.has("rope_type") || !rope.has("type") ? "rope_type" : "type";
   const std::string name = LUMEN_TRY(rope.string(key, "default"));
   std::string known;
-  for (const auto& [type, scaling] : kTypes) {
+  for (const auto& [type, scaling] : kRopeTypes) {
     if (type == name) return scaling;
     known += fmt::format("{}{}", known.empty() ? "" : ", ", type);
   }

@@ -16,7 +16,6 @@ namespace lumen::tools {
 
 namespace {
 
-using egraph::Program;
 using egraph::ProgramOptions;
 using egraph::Source;
 
@@ -49,7 +48,7 @@ uint64_t row_count(const egraph::EGraph& graph) {
   return rows;
 }
 
-Expected<void> write_reports(Program& program, const std::string& file, const EggOptions& options) {
+Expected<void> write_reports(egraph::Program& program, const std::string& file, const EggOptions& options) {
   egraph::EGraph& graph = program.egraph();
   if (!options.report.empty())
     LUMEN_TRY(write_text(options.report, egraph::report_json(graph, program.iterations()) + "\n"));
@@ -88,8 +87,8 @@ Expected<int> run_program(const std::string& file, const EggOptions& options) {
     progress.set_stage(fmt::format("{} rows, {} MB, iteration", report.rows, report.bytes >> 20));
     progress.advance();
   };
-  Program program(std::move(run_options),
-                  [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); });
+  egraph::Program program(std::move(run_options),
+                          [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); });
   const Expected<void> result = program.run(source);
   progress.finish();
   std::fflush(stdout);
@@ -115,7 +114,7 @@ Expected<int> run_egg(const EggOptions& options) {
     if (options.format) {
       LUMEN_TRY(format_program(file));
     } else if (options.desugar) {
-      fmt::print("{}", LUMEN_TRY(Program().plain_text(LUMEN_TRY(read_source(file)))));
+      fmt::print("{}", LUMEN_TRY(egraph::Program().plain_text(LUMEN_TRY(read_source(file)))));
     } else {
       status = std::max(status, LUMEN_TRY(run_program(file, options)));
     }

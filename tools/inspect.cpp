@@ -76,16 +76,17 @@ std::string dumped(const Json& json, int indent = -1) {
 
 // On one line; long texts and lists are cut.
 std::string value_text(const GgufValue& value) {
-  constexpr size_t kShown = 6, kLongest = 80;
+  constexpr size_t kShownElements = 6, kLongest = 80;
   if (!value.is_array) {
     const std::string text = dumped(json_of(value));
     return text.size() <= kLongest ? text : fmt::format("{}… ({} bytes)", text.substr(0, kLongest), text.size());
   }
   GgufValue first = value;
-  std::visit([&](auto& values) { values.resize(std::min(values.size(), size_t{kShown})); }, first.values);
+  std::visit([&](auto& values) { values.resize(std::min(values.size(), size_t{kShownElements})); }, first.values);
   const std::string text = dumped(json_of(first));
-  return value.size() <= kShown ? text
-                                : fmt::format("{},…] ({} values)", text.substr(0, text.size() - 1), value.size());
+  return value.size() <= kShownElements
+             ? text
+             : fmt::format("{},…] ({} values)", text.substr(0, text.size() - 1), value.size());
 }
 
 void print_metadata(const Weights& weights) {

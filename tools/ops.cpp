@@ -31,7 +31,7 @@ std::string fields_text(const OpDef& op, std::string_view quote) {
 }
 
 // A table cell may not hold a bar.
-std::string escaped(std::string_view text) {
+std::string without_bars(std::string_view text) {
   std::string result;
   for (const char c : text) result += c == '|' ? std::string("\\|") : std::string(1, c);
   return result;
@@ -44,11 +44,11 @@ void print_markdown() {
       "| op | family | operands | of dtype | fields | meaning |\n|---|---|---|---|---|---|\n");
   for (const OpDef* op : hlir_ops().ops()) {
     fmt::print("| `{}` | {} | {} | {} | {} | {} |\n", op->name, name(op->family), arity_text(*op), operands_text(*op),
-               fields_text(*op, "`"), escaped(op->doc));
+               fields_text(*op, "`"), without_bars(op->doc));
   }
 }
 
-void print_table() {
+void print_ops() {
   fmt::print("{:<12} {:<8} {:<8} {:<24} {}\n", "op", "family", "operands", "of dtype", "fields");
   for (const OpDef* op : hlir_ops().ops()) {
     fmt::print("{:<12} {:<8} {:<8} {:<24} {}\n", op->name, name(op->family), arity_text(*op), operands_text(*op),
@@ -68,7 +68,7 @@ void print_one(const OpDef& op) {
 
 Expected<int> list_ops(const OpsOptions& options) {
   if (options.name.empty()) {
-    options.markdown ? print_markdown() : print_table();
+    options.markdown ? print_markdown() : print_ops();
     return 0;
   }
   if (options.markdown) return error("--markdown is for the whole list");

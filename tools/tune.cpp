@@ -31,7 +31,7 @@ Expected<TuningDb> open_to_read(const TuneOptions& options) {
 }
 
 // "12.3 us": three digits and the unit that fits.
-std::string time_text(double seconds) {
+std::string three_digits(double seconds) {
   constexpr std::pair<double, const char*> kUnits[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
   for (const auto& [unit, name] : kUnits) {
     if (seconds >= unit * 0.9995) return fmt::format("{:.3g} {}", seconds / unit, name);
@@ -57,8 +57,8 @@ std::string one_line(std::string_view text) {
 }
 
 void print_entry(const TuningEntry& entry, size_t width) {
-  const std::string result = entry.rejected.empty() ? time_text(entry.seconds) : "rejected";
-  const std::string spread = entry.rejected.empty() ? time_text(entry.spread) : "";
+  const std::string result = entry.rejected.empty() ? three_digits(entry.seconds) : "rejected";
+  const std::string spread = entry.rejected.empty() ? three_digits(entry.spread) : "";
   const std::string trials = entry.rejected.empty() ? fmt::to_string(entry.trials) : "";
   fmt::print("  {:>10} {:>10} {:>6}  {}  {:<{}}{}\n", result, spread, trials, search::date_text(entry.date),
              one_line(entry.schedule), entry.rejected.empty() ? 0 : width + 2, one_line(entry.rejected));

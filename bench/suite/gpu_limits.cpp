@@ -8,7 +8,7 @@ namespace lumen::bench {
 
 namespace {
 
-constexpr int64_t kCopyBytes[] = {64 << 20, 256 << 20, 1 << 30};  // in all
+constexpr int64_t kGpuCopyBytes[] = {64 << 20, 256 << 20, 1 << 30};  // in all
 constexpr int kTrials = 5;
 
 Expected<double> fastest(Subject& subject) {
@@ -33,7 +33,7 @@ Case product_case(int64_t n, DType dtype) {
 
 Expected<GpuLimits> measure_gpu(const CompileOptions& options) {
   GpuLimits found;
-  for (const int64_t bytes : kCopyBytes) {
+  for (const int64_t bytes : kGpuCopyBytes) {
     Subject subject = LUMEN_TRY(Subject::make(copy_case(bytes), false, options));
     found.hardware = subject.hardware();
     const auto moved = static_cast<double>(bytes);

@@ -18,21 +18,21 @@ constexpr int64_t kRow = 1'000;     // what reductions go along
 constexpr int64_t kGathered = 100;  // elements that one index takes
 constexpr ValueRange kPositive{0.1, 4};
 
-using Make = std::function<Tensor(Graph&, int64_t)>;
+using MakeMicro = std::function<Tensor(Graph&, int64_t)>;
 
-Case micro(const char* group, const Size& size, Make make) {
+Case micro(const char* group, const Size& size, MakeMicro make) {
   Case c{.group = group, .size = size.label, .quick = size.quick, .flops = static_cast<double>(size.count)};
   c.build = [make = std::move(make), count = size.count](Graph& g) { make(g, count).output("out"); };
   return c;
 }
 
-Make unary(Tensor (*f)(const Operand&)) {
+MakeMicro unary(Tensor (*f)(const Operand&)) {
   return [f](Graph& g, int64_t n) { return f(g.input("x", {n})); };
 }
-Make binary(Tensor (*f)(const Operand&, const Operand&)) {
+MakeMicro binary(Tensor (*f)(const Operand&, const Operand&)) {
   return [f](Graph& g, int64_t n) { return f(g.input("x", {n}), g.input("y", {n})); };
 }
-Make row_fold(Tensor (*f)(const Operand&, const Axes&, bool)) {
+MakeMicro row_fold(Tensor (*f)(const Operand&, const Axes&, bool)) {
   return [f](Graph& g, int64_t n) { return f(g.input("x", {n / kRow, kRow}), {1}, false); };
 }
 
@@ -64,10 +64,10 @@ Case cast_down(const Size& size) {
 
 std::vector<Case> micro_cases() {
   using OfSize = std::function<Case(const Size&)>;
-  const auto plain = [](const char* group, Make make) -> OfSize {
+  const auto plain = [](const char* group, MakeMicro make) -> OfSize {
     return [=](const Size& size) { return micro(group, size, make); };
   };
-  const auto ranged = [](const char* group, Make make, Ranges ranges) -> OfSize {
+  const auto ranged = [](const char* group, MakeMicro make, Ranges ranges) -> OfSize {
     return [=](const Size& size) { return with_ranges(micro(group, size, make), ranges); };
   };
   const OfSize families[] = {

@@ -12,21 +12,21 @@ namespace lumen::bench {
 
 namespace {
 
-constexpr const char* kRow = "{:>9}  {:>5.1f} %  {:>5}  {:>6}  {:>6}  {:>7}  {:>6}  {}\n";
+constexpr const char* kRowFormat = "{:>9}  {:>5.1f} %  {:>5}  {:>6}  {:>6}  {:>7}  {:>6}  {}\n";
 
-std::string share_text(double share) { return share > 0 ? fmt::format("{:.0f} %", 100 * share) : ""; }
-std::string rate_text(double rate) { return rate > 0 ? fmt::format("{:.1f}", rate / 1e9) : ""; }
+std::string share_cell(double share) { return share > 0 ? fmt::format("{:.0f} %", 100 * share) : ""; }
+std::string rate_cell(double rate) { return rate > 0 ? fmt::format("{:.1f}", rate / 1e9) : ""; }
 
-std::string row(const KernelProfile& kernel, const Limits& limits, double wall) {
-  return fmt::format(kRow, time_text(kernel.seconds), 100 * kernel.seconds / wall, kernel.calls,
-                     rate_text(kernel.bytes_per_second()), share_text(kernel.memory_share(limits)),
-                     rate_text(kernel.flops_per_second()), share_text(kernel.compute_share(limits)),
+std::string kernel_row(const KernelProfile& kernel, const Limits& limits, double wall) {
+  return fmt::format(kRowFormat, time_text(kernel.seconds), 100 * kernel.seconds / wall, kernel.calls,
+                     rate_cell(kernel.bytes_per_second()), share_cell(kernel.memory_share(limits)),
+                     rate_cell(kernel.flops_per_second()), share_cell(kernel.compute_share(limits)),
                      fmt::format("{}  [{}]", kernel.name, kernel.schedule.empty() ? "interpreted" : kernel.schedule));
 }
 
 std::string plain_row(double seconds, double wall, int64_t calls, const std::string& what) {
-  return fmt::format(kRow, time_text(seconds), 100 * seconds / wall, calls > 0 ? fmt::format("{}", calls) : "", "", "",
-                     "", "", what);
+  return fmt::format(kRowFormat, time_text(seconds), 100 * seconds / wall, calls > 0 ? fmt::format("{}", calls) : "",
+                     "", "", "", "", what);
 }
 
 }  // namespace
@@ -89,7 +89,7 @@ std::string profile_table(const Profile& profile, const Limits& limits, double l
   for (const KernelProfile& kernel : profile.kernels()) {
     calls += kernel.calls;
     if (kernel.seconds >= least * wall) {
-      text += row(kernel, limits, wall);
+      text += kernel_row(kernel, limits, wall);
     } else {
       small += kernel.seconds;
       small_calls += kernel.calls;

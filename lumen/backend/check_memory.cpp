@@ -11,7 +11,7 @@ namespace lumen {
 namespace {
 
 // A buffer of a run: an input's, an output's (which is the input's when it is updated in place), or a slot's.
-using Memory = std::pair<Home::Kind, uint32_t>;
+using RunBuffer = std::pair<Home::Kind, uint32_t>;
 
 class Follower {
  public:
@@ -38,7 +38,7 @@ class Follower {
   }
 
  private:
-  Memory memory(Home home) const {
+  RunBuffer memory(Home home) const {
     if (home.kind == Home::Kind::arena) return {home.kind, program_.plan.slots[home.number]};
     if (home.kind != Home::Kind::output || !program_.in_place[home.number]) return {home.kind, home.number};
     const NodeId state = *program_.graph->outputs()[home.number].alias;
@@ -56,9 +56,9 @@ class Follower {
 
   // Calls that can run at once: what one writes, no other reads or writes.
   Expected<void> wave(size_t begin, size_t end) {
-    std::map<Memory, size_t> writers;
+    std::map<RunBuffer, size_t> writers;
     for (size_t k = begin; k < end; ++k) {
-      for (const Memory& to : LUMEN_TRY(call(k))) {
+      for (const RunBuffer& to : LUMEN_TRY(call(k))) {
         if (!writers.emplace(to, k).second)
           return error(fmt::format("call {} writes what another of its wave does", k));
       }
@@ -78,22 +78,22 @@ class Follower {
   }
 
   // Everything that a call reads and writes is apart, but for the operand that it may replace. What it writes.
-  Expected<std::vector<Memory>> call(size_t number) {
+  Expected<std::vector<RunBuffer>> call(size_t number) {
     const ProgramCall& call = program_.calls[number];
     const std::string name = fmt::format("call {}", number);
     const std::optional<uint32_t> replaced = program_.kernels[call.kernel].text.in_place;
-    std::map<Memory, size_t> reads;  // how often
+    std::map<RunBuffer, size_t> reads;  // how often
     for (const uint32_t value : call.operands) {
       LUMEN_TRY(expect(value, name));
       ++reads[memory(program_.homes[value])];
     }
     if (replaced && !call.results.empty()) --reads[memory(program_.homes[call.operands[*replaced]])];
-    const Memory scratch{Home::Kind::arena, program_.plan.slots[program_.inner.size() + number]};
-    std::vector<Memory> written{scratch};
+    const RunBuffer scratch{Home::Kind::arena, program_.plan.slots[program_.inner.size() + number]};
+    std::vector<RunBuffer> written{scratch};
     for (size_t k = 0; k < call.results.size(); ++k) {
-      const Memory to = memory(program_.homes[call.results[k]]);
+      const RunBuffer to = memory(program_.homes[call.results[k]]);
       const bool first = k == 0;
-      for (const Memory& other : written) {
+      for (const RunBuffer& other : written) {
         if (other == to) return error(fmt::format("{} writes one buffer twice", name));
       }
       if (reads[to] != 0) return error(fmt::format("{} writes what it reads", name));
@@ -109,7 +109,7 @@ class Follower {
   }
 
   const Program& program_;
-  std::map<Memory, std::optional<uint32_t>> held_;
+  std::map<RunBuffer, std::optional<uint32_t>> held_;
 };
 
 }  // namespace

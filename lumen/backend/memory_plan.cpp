@@ -11,13 +11,13 @@ namespace lumen {
 
 namespace {
 
-struct Slot {
+struct PlannedSlot {
   int64_t bytes = 0;
   int64_t busy_until = -1;
 };
 
 // Of the slots that are free at `first`: the smallest that is large enough, else the largest.
-size_t choose_slot(std::span<const Slot> slots, const Lifetime& value) {
+size_t choose_slot(std::span<const PlannedSlot> slots, const Lifetime& value) {
   size_t best = slots.size();
   for (size_t k = 0; k < slots.size(); ++k) {
     if (slots[k].busy_until >= value.first) continue;
@@ -45,7 +45,7 @@ MemoryPlan plan_memory(std::span<const Lifetime> values) {
   });
   MemoryPlan plan;
   plan.slots.resize(values.size());
-  std::vector<Slot> slots;
+  std::vector<PlannedSlot> slots;
   for (const size_t k : order) {
     const size_t slot = choose_slot(slots, values[k]);
     if (slot == slots.size()) slots.emplace_back();

@@ -37,6 +37,8 @@ class Descriptor {
 
 }  // namespace
 
+Diag file_error(std::string_view path, std::string_view text) { return error(fmt::format("{}: {}", path, text)); }
+
 Expected<MappedFile> MappedFile::open(const std::string& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0) return failed("open", path);

@@ -10,6 +10,9 @@
 
 namespace lumen {
 
+// What is wrong with a file: `path: text`.
+Diag file_error(std::string_view path, std::string_view text);
+
 // A read-only mapping, for as long as the object lives.
 class MappedFile {
  public:

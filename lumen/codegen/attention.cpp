@@ -179,7 +179,7 @@ class AttentionPrinter {
   Expr key_panels_, padded_keys_, sources_;
 };
 
-Expected<void> check(const AttentionSchedule& s, const AttentionForm& form, const Target& target) {
+Expected<void> check_attention(const AttentionSchedule& s, const AttentionForm& form, const Target& target) {
   const std::optional<int64_t> depth = form.first.extent(Role::summed).constant();
   const std::optional<int64_t> features = form.second.extent(Role::column).constant();
   if (!depth || !features) return error("attention needs constant sizes of its heads");
@@ -203,7 +203,7 @@ Expected<void> check(const AttentionSchedule& s, const AttentionForm& form, cons
 Expected<KernelText> print_attention(const Graph& body, const std::string& name, const AttentionSchedule& schedule,
                                      const Target& target) {
   const AttentionForm form = LUMEN_TRY(attention_form(body));
-  LUMEN_TRY(check(schedule, form, target));
+  LUMEN_TRY(check_attention(schedule, form, target));
   if (schedule.method == AttentionMethod::direct) return print_direct_attention(body, form, name, schedule, target);
   return AttentionPrinter(body, form, name, schedule, target).print();
 }

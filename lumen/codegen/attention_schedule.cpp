@@ -15,14 +15,16 @@ namespace {
 
 constexpr std::string_view kKind = "attention";
 
-constexpr MethodWords<AttentionMethod, 3> kMethods = {std::pair{AttentionMethod::vector, std::string_view("vector")},
-                                                      std::pair{AttentionMethod::amx, std::string_view("amx")},
-                                                      std::pair{AttentionMethod::direct, std::string_view("direct")}};
+constexpr MethodWords<AttentionMethod, 3> kAttentionMethods = {
+    std::pair{AttentionMethod::vector, std::string_view("vector")},
+    std::pair{AttentionMethod::amx, std::string_view("amx")},
+    std::pair{AttentionMethod::direct, std::string_view("direct")}};
 
-constexpr SizeNames<AttentionSchedule, 4> kSizes = {std::pair{std::string_view("mr"), &AttentionSchedule::mr},
-                                                    std::pair{std::string_view("nr"), &AttentionSchedule::nr},
-                                                    std::pair{std::string_view("rows"), &AttentionSchedule::rows},
-                                                    std::pair{std::string_view("keys"), &AttentionSchedule::keys}};
+constexpr SizeNames<AttentionSchedule, 4> kAttentionSizes = {
+    std::pair{std::string_view("mr"), &AttentionSchedule::mr},
+    std::pair{std::string_view("nr"), &AttentionSchedule::nr},
+    std::pair{std::string_view("rows"), &AttentionSchedule::rows},
+    std::pair{std::string_view("keys"), &AttentionSchedule::keys}};
 
 AttentionSchedule vector_schedule(const AttentionForm& form, const Target& target, int64_t rows, int64_t keys) {
   const int64_t lanes = target.vector_bytes / 4;
@@ -39,7 +41,7 @@ AttentionSchedule vector_schedule(const AttentionForm& form, const Target& targe
   return s;
 }
 
-AttentionSchedule matrix_schedule(const AttentionForm& form, int64_t rows, int64_t keys) {
+AttentionSchedule matrix_attention(const AttentionForm& form, int64_t rows, int64_t keys) {
   AttentionSchedule s;
   s.method = AttentionMethod::amx;
   s.mr = even_piece(form.rows(), 32, 16);
@@ -51,12 +53,14 @@ AttentionSchedule matrix_schedule(const AttentionForm& form, int64_t rows, int64
 
 }  // namespace
 
-std::string AttentionSchedule::str() const { return std::string(kKind) + " " + schedule_text(*this, kMethods, kSizes); }
+std::string AttentionSchedule::str() const {
+  return std::string(kKind) + " " + schedule_text(*this, kAttentionMethods, kAttentionSizes);
+}
 
 Expected<AttentionSchedule> AttentionSchedule::parse(std::string_view text) {
   std::string_view rest = text;
   if (next_word(rest) != kKind) return error(fmt::format("\"{}\" is no schedule of attention", text));
-  return parse_schedule<AttentionSchedule>(rest, kMethods, kSizes, kKind);
+  return parse_schedule<AttentionSchedule>(rest, kAttentionMethods, kAttentionSizes, kKind);
 }
 
 bool is_attention_schedule(std::string_view text) { return next_word(text) == kKind; }
@@ -74,7 +78,7 @@ Expected<std::vector<AttentionSchedule>> attention_schedules(const Graph& body, 
   std::vector<AttentionSchedule> candidates;
   if (fits_matrix_unit(form, target)) {
     for (const auto& [rows, keys] : {std::pair{32, 512}, std::pair{64, 512}, std::pair{32, 1024}}) {
-      candidates.push_back(matrix_schedule(form, rows, keys));
+      candidates.push_back(matrix_attention(form, rows, keys));
     }
   }
   for (const auto& [rows, keys] : {std::pair{28, 256}, std::pair{14, 512}, std::pair{56, 256}}) {

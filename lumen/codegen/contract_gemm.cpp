@@ -320,15 +320,16 @@ Expected<void> check_direct(const ContractRoles& roles, const ContractSchedule& 
   return error(fmt::format("an operand cannot be read where it lies, as the schedule \"{}\" wants", s.str()));
 }
 
-Expected<void> check(const ContractSchedule& s, const TileTypes& types, int64_t lanes) {
+Expected<void> check_gemm(const ContractSchedule& s, const TileTypes& types, int64_t lanes) {
   const bool whole = s.mr > 0 && s.nr > 0 && s.kc > 0 && s.nr % lanes == 0 && s.mc % s.mr == 0 && s.nc % s.nr == 0 &&
                      s.mc > 0 && s.nc > 0 && s.kc % types.depth == 0 && s.kr >= 0 && s.kr <= s.kc &&
                      s.kr % types.depth == 0;
   const bool amx = s.method == ContractMethod::amx;
   const bool registers = !amx || (s.mr % 16 == 0 && (s.mr / 16) * (s.nr / 16) + s.mr / 16 + s.nr / 16 <= 8);
   const bool in_vectors = s.method != ContractMethod::quads || s.mr % lanes == 0;
-  constexpr int64_t kStackBytes = 4 << 20;
-  const bool fits = whole && s.mc * s.kc * types.sum_bytes / types.group + s.mc * s.nc * types.sum_bytes <= kStackBytes;
+  constexpr int64_t kPackedBytes = 4 << 20;
+  const bool fits =
+      whole && s.mc * s.kc * types.sum_bytes / types.group + s.mc * s.nc * types.sum_bytes <= kPackedBytes;
   if (whole && registers && in_vectors && fits) return {};
   return error(
       fmt::format("the schedule \"{}\" does not fit tiles of {} lanes and depth {}", s.str(), lanes, types.depth));
@@ -350,7 +351,7 @@ Expected<KernelText> print_gemm(const Graph& body, const ContractRoles& roles, c
     types = *found;
     if (amx) lanes = 16;
   }
-  LUMEN_TRY(check(schedule, types, lanes));
+  LUMEN_TRY(check_gemm(schedule, types, lanes));
   LUMEN_TRY(check_direct(roles, schedule, types));
   return GemmPrinter(body, roles, name, schedule, target, types).print();
 }

@@ -7,7 +7,7 @@ namespace lumen {
 namespace {
 
 // {N}: the kernel, {L}: lanes.
-constexpr const char* kLanes = R"(
+constexpr const char* kLanesText = R"(
 #if defined(__AVX512F__)
 enum {{ {N}_size = {L} < 16 ? {L} : 16 }};
 #elif defined(__AVX2__)
@@ -92,7 +92,7 @@ std::string widening(const std::string& name, const char* type, const char* wher
 }  // namespace
 
 std::string lane_words(const std::string& name, int64_t lanes) {
-  return fmt::format(kLanes, fmt::arg("N", name), fmt::arg("L", lanes));
+  return fmt::format(kLanesText, fmt::arg("N", name), fmt::arg("L", lanes));
 }
 
 std::string widening_words(const std::string& name, DType dtype) {

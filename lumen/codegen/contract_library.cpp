@@ -15,20 +15,21 @@ namespace lumen {
 
 namespace {
 
-constexpr MethodWords<LibraryMethod, 1> kMethods = {std::pair{LibraryMethod::library, std::string_view("library")}};
-constexpr SizeNames<LibrarySchedule, 1> kSizes = {
+constexpr MethodWords<LibraryMethod, 1> kLibraryMethods = {
+    std::pair{LibraryMethod::library, std::string_view("library")}};
+constexpr SizeNames<LibrarySchedule, 1> kLibrarySizes = {
     std::pair{std::string_view("algorithm"), &LibrarySchedule::algorithm}};
 
 constexpr int64_t kAlgorithms = 2;        // that are tried
 constexpr int64_t kWorkspace = 32 << 20;  // bytes; what the library's makers advise for an H100
 constexpr int64_t kScratchAlign = 256;    // of what is in scratch
-constexpr int64_t kFewRows = 16;          // are not worth a step before
+constexpr int64_t kFewRowsBefore = 16;    // are not worth a step before
 constexpr int64_t kMostPacked = 1 << 30;  // bytes of a factor
-constexpr int64_t kChunk = 1024;          // columns of a row that a block has at a time, when outputs are made of sums
+constexpr int64_t kColumnsAtOnce = 1024;  // columns of a row that a block has at a time, when outputs are made of sums
 constexpr int64_t kByteMultiple = 16;     // floats of 8 bits: lines are whole numbers of these
 constexpr int kFirstBytes = 89;           // the compute capability that multiplies them
 
-bool is_whole(Expr e) { return e % Expr(kByteMultiple) == Expr(0); }
+bool is_whole_bytes(Expr e) { return e % Expr(kByteMultiple) == Expr(0); }
 
 // Whether the library of the target multiplies them, and which results it can round to.
 bool is_multiplied(DType rows, DType columns, DType sum, const Target& target) {
@@ -124,15 +125,15 @@ class LibraryPrinter {
   // The last step: outputs of sums in scratch.
   Expected<void> settle(const std::string& name, Expr begin) {
     const Expr columns = roles_.extent(Role::column), lines = roles_.extent(Role::batch) * roles_.extent(Role::row);
-    const Expr chunks = max(ceil_div(columns, kChunk), 1), along = variable(Role::column);
+    const Expr chunks = max(ceil_div(columns, kColumnsAtOnce), 1), along = variable(Role::column);
     const int64_t width = group_width(body_, columns);
     ElementWriter writer(*roles_.graph, 4, kernel_.faults);
     WideStore stores(writer, body_, along, "i2", width);
     std::vector<size_t> outputs;
     for (size_t k = 0; k < body_.outputs().size(); ++k) outputs.push_back(k);
-    stores.open(
-        fmt::format("LUMEN_GROUPS(i2, {}, first, lumen_min_i64(first + {}, {}))", width, kChunk, number(columns)),
-        bounds(columns).lo < 1, outputs);
+    stores.open(fmt::format("LUMEN_GROUPS(i2, {}, first, lumen_min_i64(first + {}, {}))", width, kColumnsAtOnce,
+                            number(columns)),
+                bounds(columns).lo < 1, outputs);
     for (size_t side = 0; side < roles_.contracts.size(); ++side) {
       const Expr line = variable(Role::batch) * roles_.extent(Role::row) + variable(Role::row);
       const Expr flat = sums_of(begin, side).offset + line * columns + along;
@@ -158,7 +159,7 @@ class LibraryPrinter {
                         "    const int64_t line = row / {chunks}, first = row % {chunks} * {chunk};\n"
                         "    const int64_t i0 = line / {M}, i1 = line % {M};\n{text}  }}\n  LUMEN_RETURN;\n}}\n",
                         fmt::arg("T", storage_type(sum_dtype_)), fmt::arg("k", body_.outputs().size()),
-                        fmt::arg("chunks", number(chunks)), fmt::arg("chunk", kChunk),
+                        fmt::arg("chunks", number(chunks)), fmt::arg("chunk", kColumnsAtOnce),
                         fmt::arg("M", number(extent_or_one(Role::row))), fmt::arg("text", writer.text()));
     kernel_.steps.push_back({name, lines * chunks});
     return {};
@@ -190,7 +191,8 @@ class LibraryPrinter {
           fmt::format("no library multiplies {} by {} here", name(product.rows.dtype), name(product.columns.dtype)));
     }
     if (bounds(product.summed).lo < 1) return refused("a sum of nothing");
-    if (is_byte_float(product.rows.dtype) && !(is_whole(product.column_count) && is_whole(product.summed))) {
+    if (is_byte_float(product.rows.dtype) &&
+        !(is_whole_bytes(product.column_count) && is_whole_bytes(product.summed))) {
       return refused("floats of 8 bits that are no multiples of 16");
     }
     return product;
@@ -199,7 +201,8 @@ class LibraryPrinter {
   // Whether every factor is, or was before it was widened, of floats of 8 bits that the library multiplies.
   bool all_are_bytes() const {
     const std::optional<NarrowFactor> rows = byte_factor(roles_, roles_.rows);
-    if (!rows || !is_whole(roles_.extent(Role::column)) || !is_whole(roles_.extent(Role::summed))) return false;
+    if (!rows || !is_whole_bytes(roles_.extent(Role::column)) || !is_whole_bytes(roles_.extent(Role::summed)))
+      return false;
     return std::ranges::all_of(roles_.columns, [&](NodeId factor) {
       const std::optional<NarrowFactor> columns = byte_factor(roles_, factor);
       return columns && is_multiplied(rows->dtype, columns->dtype, roles_.dtype, target_);
@@ -207,7 +210,8 @@ class LibraryPrinter {
   }
   // Whether the library takes it as it lies: floats of 8 bits have lines along the sum, 16 bytes at a time.
   static bool is_taken(const LibraryMatrix& matrix) {
-    return matrix.along_summed && is_whole(matrix.pitch) && is_whole(matrix.offset) && is_whole(matrix.batch_step);
+    return matrix.along_summed && is_whole_bytes(matrix.pitch) && is_whole_bytes(matrix.offset) &&
+           is_whole_bytes(matrix.batch_step);
   }
 
   // Where a factor lies; one that is computed, or no matrix, is made one in scratch by a step before.
@@ -215,7 +219,7 @@ class LibraryPrinter {
     Expected<LibraryMatrix> stored = stored_matrix(factor, lane);
     if (stored.ok() && takes_bytes_ && !is_taken(*stored))
       stored = refused("floats of 8 bits that do not lie in lines of 16");
-    const bool packs = target_.cuda && bounds(roles_.extent(Role::row)).hi > kFewRows;
+    const bool packs = target_.cuda && bounds(roles_.extent(Role::row)).hi > kFewRowsBefore;
     return stored.ok() || !packs ? std::move(stored) : packed_matrix(factor, lane, name);
   }
 
@@ -325,13 +329,13 @@ class LibraryPrinter {
 
 }  // namespace
 
-std::string LibrarySchedule::str() const { return schedule_text(*this, kMethods, kSizes); }
+std::string LibrarySchedule::str() const { return schedule_text(*this, kLibraryMethods, kLibrarySizes); }
 
 Expected<LibrarySchedule> LibrarySchedule::parse(std::string_view text) {
-  return parse_schedule<LibrarySchedule>(text, kMethods, kSizes, "a library's product");
+  return parse_schedule<LibrarySchedule>(text, kLibraryMethods, kLibrarySizes, "a library's product");
 }
 
-bool is_library_schedule(std::string_view text) { return text.substr(0, text.find(' ')) == kMethods[0].second; }
+bool is_library_schedule(std::string_view text) { return text.substr(0, text.find(' ')) == kLibraryMethods[0].second; }
 
 Expected<KernelText> print_library(const Graph& body, const std::string& name, const LibrarySchedule& schedule,
                                    const Target& target) {

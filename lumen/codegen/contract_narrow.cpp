@@ -12,7 +12,7 @@ namespace lumen {
 
 namespace {
 
-constexpr int64_t kLanes = 16;
+constexpr int64_t kNarrowLanes = 16;
 
 // A side that is widened halves.
 std::optional<Halves> halves_of(const SkinnyFrame& frame, size_t side) {
@@ -45,7 +45,7 @@ std::vector<Halves> halves_of_columns(const SkinnyFrame& frame) {
 }
 
 std::string narrow_words(const std::string& name, DType dtype) {
-  return lane_words(name, kLanes) + widening_words(name, dtype);
+  return lane_words(name, kNarrowLanes) + widening_words(name, dtype);
 }
 
 std::string narrow_loop(const SkinnyFrame& frame, const Halves& columns, int64_t count) {
@@ -76,7 +76,7 @@ std::string narrow_loop(const SkinnyFrame& frame, const Halves& columns, int64_t
   return fmt::format(
       "{0}  int64_t i3 = 0;\n  for (; i3 + {1} <= {2}; i3 += {1}) {{\n{3}{4}  }}\n{5}"
       "  for (; i3 < {2}; ++i3) {{\n{6}  }}\n",
-      sums, kLanes, number(frame.depth), rows, terms, stores, rest);
+      sums, kNarrowLanes, number(frame.depth), rows, terms, stores, rest);
 }
 
 }  // namespace lumen

@@ -102,9 +102,9 @@ std::optional<RaisedRun> raised_run(const Graph& graph, const Spot& factor, Expr
 }
 
 std::optional<ScaledRuns> scaled_runs(const ContractRoles& roles, const FactorIn& factor) {
-  constexpr int64_t kWhole = 16;  // what the words multiply at a time
+  constexpr int64_t kWordElements = 16;  // what the words multiply at a time
   const std::optional<SummedRuns> runs = summed_runs(roles, *factor.graph, factor.node);
-  if (!runs || runs->length % kWhole != 0) return std::nullopt;
+  if (!runs || runs->length % kWordElements != 0) return std::nullopt;
   ElementWriter writer(*factor.graph, 0);
   writer.value(factor.node, runs->turns[0]);
   ScaledRuns scaled{runs->length, {}, true, !writer.faults().empty()};

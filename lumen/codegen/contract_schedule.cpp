@@ -12,30 +12,31 @@ namespace lumen {
 
 namespace {
 
-constexpr MethodWords<ContractMethod, 5> kMethods = {std::pair{ContractMethod::gemm, std::string_view("gemm")},
-                                                     std::pair{ContractMethod::amx, std::string_view("amx")},
-                                                     std::pair{ContractMethod::quads, std::string_view("quads")},
-                                                     std::pair{ContractMethod::dot, std::string_view("dot")},
-                                                     std::pair{ContractMethod::sweep, std::string_view("sweep")}};
+constexpr MethodWords<ContractMethod, 5> kContractMethods = {
+    std::pair{ContractMethod::gemm, std::string_view("gemm")}, std::pair{ContractMethod::amx, std::string_view("amx")},
+    std::pair{ContractMethod::quads, std::string_view("quads")},
+    std::pair{ContractMethod::dot, std::string_view("dot")},
+    std::pair{ContractMethod::sweep, std::string_view("sweep")}};
 
-constexpr SizeNames<ContractSchedule, 11> kSizes = {std::pair{std::string_view("mr"), &ContractSchedule::mr},
-                                                    std::pair{std::string_view("nr"), &ContractSchedule::nr},
-                                                    std::pair{std::string_view("kc"), &ContractSchedule::kc},
-                                                    std::pair{std::string_view("kr"), &ContractSchedule::kr},
-                                                    std::pair{std::string_view("mc"), &ContractSchedule::mc},
-                                                    std::pair{std::string_view("nc"), &ContractSchedule::nc},
-                                                    std::pair{std::string_view("direct"), &ContractSchedule::direct},
-                                                    std::pair{std::string_view("own"), &ContractSchedule::own},
-                                                    std::pair{std::string_view("swap"), &ContractSchedule::swap},
-                                                    std::pair{std::string_view("wide"), &ContractSchedule::wide},
-                                                    std::pair{std::string_view("blocks"), &ContractSchedule::blocks}};
+constexpr SizeNames<ContractSchedule, 11> kContractSizes = {
+    std::pair{std::string_view("mr"), &ContractSchedule::mr},
+    std::pair{std::string_view("nr"), &ContractSchedule::nr},
+    std::pair{std::string_view("kc"), &ContractSchedule::kc},
+    std::pair{std::string_view("kr"), &ContractSchedule::kr},
+    std::pair{std::string_view("mc"), &ContractSchedule::mc},
+    std::pair{std::string_view("nc"), &ContractSchedule::nc},
+    std::pair{std::string_view("direct"), &ContractSchedule::direct},
+    std::pair{std::string_view("own"), &ContractSchedule::own},
+    std::pair{std::string_view("swap"), &ContractSchedule::swap},
+    std::pair{std::string_view("wide"), &ContractSchedule::wide},
+    std::pair{std::string_view("blocks"), &ContractSchedule::blocks}};
 
 }  // namespace
 
-std::string ContractSchedule::str() const { return schedule_text(*this, kMethods, kSizes); }
+std::string ContractSchedule::str() const { return schedule_text(*this, kContractMethods, kContractSizes); }
 
 Expected<ContractSchedule> ContractSchedule::parse(std::string_view text) {
-  return parse_schedule<ContractSchedule>(text, kMethods, kSizes, "a Contract");
+  return parse_schedule<ContractSchedule>(text, kContractMethods, kContractSizes, "a Contract");
 }
 
 namespace {
@@ -105,7 +106,7 @@ ContractSchedule matrix_schedule(const ContractRoles& roles, const TileTypes& ty
 }
 
 // The fewest and the most that an axis can have.
-std::pair<int64_t, int64_t> bounds(Expr extent) {
+std::pair<int64_t, int64_t> axis_bounds(Expr extent) {
   if (const auto constant = extent.constant()) return {*constant, *constant};
   if (extent.kind() == ExprKind::dim) return extent.dim_bounds();
   return {0, INT64_MAX};
@@ -114,7 +115,7 @@ std::pair<int64_t, int64_t> bounds(Expr extent) {
 constexpr int64_t kFewRows = 16;
 
 void add_skinny(const ContractRoles& roles, std::vector<ContractSchedule>& schedules) {
-  const auto [fewest, most] = bounds(roles.extent(Role::row));
+  const auto [fewest, most] = axis_bounds(roles.extent(Role::row));
   if (fewest > kFewRows) return;
   ContractSchedule s;
   s.mr = most <= 8 ? std::max<int64_t>(most, 1) : 4;
@@ -165,9 +166,9 @@ void add_swapped(const Graph& body, const Target& target, const TileTypes& types
 // fast.
 void add_direct(const Graph& body, const ContractRoles& roles, const Target& target,
                 std::vector<ContractSchedule>& schedules, const ContractSchedule& packed) {
-  constexpr int64_t kMostElements = 1 << 18;
+  constexpr int64_t kMostNear = 1 << 18;
   const Expr elements = roles.extent(Role::column) * roles.extent(Role::summed);
-  const bool near = elements.constant().value_or(kMostElements + 1) <= kMostElements;
+  const bool near = elements.constant().value_or(kMostNear + 1) <= kMostNear;
   for (int64_t direct = near ? 3 : 1; direct >= 1; --direct) {
     ContractSchedule s = packed;
     s.direct = direct;
@@ -180,14 +181,14 @@ void add_direct(const Graph& body, const ContractRoles& roles, const Target& tar
 // once as well where a block sums all its products in one go.
 void add_own(const Graph& body, const ContractRoles& roles, const Target& target,
              std::vector<ContractSchedule>& schedules, ContractSchedule s, int64_t depth = 1) {
-  const int64_t rows = bounds(roles.extent(Role::row)).second;
+  const int64_t rows = axis_bounds(roles.extent(Role::row)).second;
   constexpr int64_t kMostRows = 512, kInOneGo = 1024;
   if (rows > kMostRows) return;
   s.own = 1;
   s.kr = 0;
   s.mc = round_up(std::max<int64_t>(rows, 1), s.mr);
   s.nc = even_piece(roles.extent(Role::column), std::max<int64_t>(128 / s.nr, 1) * s.nr, s.nr);
-  const int64_t summed = bounds(roles.extent(Role::summed)).second;
+  const int64_t summed = axis_bounds(roles.extent(Role::summed)).second;
   if (summed <= kInOneGo) s.kc = round_up(std::max(summed, s.kc), depth);
   for (int64_t direct = 1; direct >= 0; --direct) {
     s.direct = direct;
@@ -201,7 +202,7 @@ std::vector<ContractSchedule> contract_schedules(const Graph& body, const Target
   const Expected<ContractRoles> roles = contract_roles(body);
   if (!roles.ok()) return {};
   std::vector<ContractSchedule> schedules;
-  const bool few = bounds(roles->extent(Role::row)).second <= kFewRows;
+  const bool few = axis_bounds(roles->extent(Role::row)).second <= kFewRows;
   const std::optional<TileTypes> types = matrix_types(*roles, target);
   if (few && types && !(roles->extent(Role::row) == Expr(1))) add_swapped(body, target, *types, schedules);
   if (few) add_skinny(*roles, schedules);

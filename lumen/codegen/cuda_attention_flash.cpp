@@ -17,7 +17,7 @@ constexpr int64_t kStages = 2;  // of keys and values: one is multiplied while t
 constexpr int64_t kHeld = 32;   // registers of queries that a thread has besides its sums
 
 // A size of tiles in shared memory.
-int64_t padded(int64_t size) {
+int64_t padded_to_power(int64_t size) {
   return std::max<int64_t>(16, static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(size))));
 }
 
@@ -35,9 +35,9 @@ class FlashPrinter {
         row_tiles_(s_.rows * 32 / s_.threads / 16),
         feature_steps_((features_ + 15) / 16),
         tiles_(body, form, schedule, row_tiles_, 2 * feature_steps_),
-        queries_(form.first, form.first.rows, Role::row, dtype, s_.rows, padded(depth_)),
-        keys_(form.first, form.first.columns[0], Role::column, dtype, s_.keys, padded(depth_)),
-        values_(form.second, form.second.columns[0], Role::column, dtype, padded(features_), s_.keys) {
+        queries_(form.first, form.first.rows, Role::row, dtype, s_.rows, padded_to_power(depth_)),
+        keys_(form.first, form.first.columns[0], Role::column, dtype, s_.keys, padded_to_power(depth_)),
+        values_(form.second, form.second.columns[0], Role::column, dtype, padded_to_power(features_), s_.keys) {
     depth_steps_ = (depth_ + 15) / 16;
     stage_ = keys_.elements() + values_.elements();
     holds_queries_ = row_tiles_ * depth_steps_ * 4 <= kHeld;

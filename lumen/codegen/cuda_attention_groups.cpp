@@ -24,7 +24,7 @@ constexpr int kBlock = 1, kMultiplied = 2, kOrder = 3;
 // Columns of a product: 64, 128 or 256.
 int64_t columns_of(int64_t size) { return size <= 64 ? 64 : size <= 128 ? 128 : 256; }
 // A size of tiles in shared memory: whole lines.
-int64_t padded(int64_t size) { return (size + 63) / 64 * 64; }
+int64_t padded_to_lines(int64_t size) { return (size + 63) / 64 * 64; }
 
 // Of a thread, when a kernel begins and when each group has taken what it needs. Nothing where they are too few.
 struct Registers {
@@ -52,8 +52,9 @@ class GroupsPrinter {
         depth_(*form.first.extent(Role::summed).constant()),
         columns_(columns_of(*form.second.extent(Role::column).constant())),
         tiles_(body, form, schedule, 1, columns_ / 8),
-        queries_(form.first, form.first.rows, Role::row, dtype, s_.rows, padded(depth_), StageReader::groups),
-        keys_(form.first, form.first.columns[0], Role::column, dtype, s_.keys, padded(depth_), StageReader::groups),
+        queries_(form.first, form.first.rows, Role::row, dtype, s_.rows, padded_to_lines(depth_), StageReader::groups),
+        keys_(form.first, form.first.columns[0], Role::column, dtype, s_.keys, padded_to_lines(depth_),
+              StageReader::groups),
         values_(form.second, form.second.columns[0], Role::column, dtype, columns_, s_.keys, StageReader::groups) {}
 
   Expected<KernelText> print() {

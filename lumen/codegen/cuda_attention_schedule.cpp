@@ -12,31 +12,31 @@ namespace lumen {
 
 namespace {
 
-using Schedule = CudaAttentionSchedule;
-using Method = CudaAttentionMethod;
+constexpr MethodWords<CudaAttentionMethod, 3> kCudaAttentionMethods = {
+    std::pair{CudaAttentionMethod::decode, std::string_view("gpu-decode")},
+    std::pair{CudaAttentionMethod::flash, std::string_view("gpu-flash")},
+    std::pair{CudaAttentionMethod::groups, std::string_view("gpu-flash-wgmma")}};
 
-constexpr MethodWords<Method, 3> kMethods = {std::pair{Method::decode, std::string_view("gpu-decode")},
-                                             std::pair{Method::flash, std::string_view("gpu-flash")},
-                                             std::pair{Method::groups, std::string_view("gpu-flash-wgmma")}};
+constexpr SizeNames<CudaAttentionSchedule, 5> kCudaAttentionSizes = {
+    std::pair{std::string_view("rows"), &CudaAttentionSchedule::rows},
+    std::pair{std::string_view("keys"), &CudaAttentionSchedule::keys},
+    std::pair{std::string_view("parts"), &CudaAttentionSchedule::parts},
+    std::pair{std::string_view("threads"), &CudaAttentionSchedule::threads},
+    std::pair{std::string_view("stages"), &CudaAttentionSchedule::stages}};
 
-constexpr SizeNames<Schedule, 5> kSizes = {
-    std::pair{std::string_view("rows"), &Schedule::rows}, std::pair{std::string_view("keys"), &Schedule::keys},
-    std::pair{std::string_view("parts"), &Schedule::parts}, std::pair{std::string_view("threads"), &Schedule::threads},
-    std::pair{std::string_view("stages"), &Schedule::stages}};
-
-constexpr int64_t kFewRows = 16;
+constexpr int64_t kRowsOfDecoding = 16;
 constexpr int64_t kMostParts = 64;
-constexpr int64_t kGroupRows = 64;  // fewer leave half of a block idle
+constexpr int64_t kFewestGroupRows = 64;  // fewer leave half of a block idle
 
 // Few rows leave most of the machine idle unless the keys are cut into parts: as many as fill it twice, where each has
 // keys for a turn of its block. Which turns are best depends on how many keys there are in the end: with short ones
 // more blocks have some of a few keys, with long ones less is waited for. Of very few keys one block is soon done, and
 // nothing is combined then.
-void add_decode(const AttentionForm& given, const Target& target, std::vector<Schedule>& schedules) {
+void add_decode(const AttentionForm& given, const Target& target, std::vector<CudaAttentionSchedule>& schedules) {
   const AttentionForm form = with_shared_rows(given);
   const std::optional<int64_t> rows = form.rows().constant();
-  const bool few = rows && *rows <= kFewRows;
-  Schedule s;
+  const bool few = rows && *rows <= kRowsOfDecoding;
+  CudaAttentionSchedule s;
   s.rows = few ? *rows : 8;
   s.threads = 256;
   const int64_t batch = std::max<int64_t>(1, form.batch().is_constant() ? *form.batch().constant() : 8);
@@ -56,37 +56,40 @@ void add_decode(const AttentionForm& given, const Target& target, std::vector<Sc
 
 }  // namespace
 
-std::string CudaAttentionSchedule::str() const { return schedule_text(*this, kMethods, kSizes); }
+std::string CudaAttentionSchedule::str() const {
+  return schedule_text(*this, kCudaAttentionMethods, kCudaAttentionSizes);
+}
 
 Expected<CudaAttentionSchedule> CudaAttentionSchedule::parse(std::string_view text) {
-  return parse_schedule<CudaAttentionSchedule>(text, kMethods, kSizes, "attention on a GPU");
+  return parse_schedule<CudaAttentionSchedule>(text, kCudaAttentionMethods, kCudaAttentionSizes, "attention on a GPU");
 }
 
 bool is_cuda_attention_schedule(std::string_view text) {
-  return std::ranges::any_of(kMethods, [&](const auto& each) { return each.second == text.substr(0, text.find(' ')); });
+  return std::ranges::any_of(kCudaAttentionMethods,
+                             [&](const auto& each) { return each.second == text.substr(0, text.find(' ')); });
 }
 
 Expected<std::vector<CudaAttentionSchedule>> cuda_attention_schedules(const Graph& body, const Target& target) {
   const AttentionForm form = LUMEN_TRY(attention_form(body, true));
-  std::vector<Schedule> all;
-  const bool few = bounds(form.rows() * form.sharers).hi <= kFewRows;
+  std::vector<CudaAttentionSchedule> all;
+  const bool few = bounds(form.rows() * form.sharers).hi <= kRowsOfDecoding;
   if (few) add_decode(form, target, all);
   if (flash_dtype(form)) {
-    if (bounds(form.rows()).hi >= kGroupRows) {
+    if (bounds(form.rows()).hi >= kFewestGroupRows) {
       for (const auto& [rows, keys, stages] : {std::array{128, 128, 3}, {192, 64, 3}, {128, 128, 2}, {128, 64, 2}}) {
-        all.push_back({Method::groups, rows, keys, 0, 2 * rows + 128, stages});
+        all.push_back({CudaAttentionMethod::groups, rows, keys, 0, 2 * rows + 128, stages});
       }
     }
     // 16 rows to a warp; then 32, which read keys and values from shared memory half as often.
     for (const auto& [rows, keys, threads] :
          {std::array{128, 64, 256}, {64, 64, 128}, {128, 128, 256}, {128, 64, 128}, {64, 32, 128}}) {
-      all.push_back({Method::flash, rows, keys, 0, threads});
+      all.push_back({CudaAttentionMethod::flash, rows, keys, 0, threads});
     }
   }
   if (!few) add_decode(form, target, all);
-  std::vector<Schedule> fitting;
+  std::vector<CudaAttentionSchedule> fitting;
   std::string problem = "no schedule of attention";
-  for (const Schedule& s : all) {
+  for (const CudaAttentionSchedule& s : all) {
     const Expected<KernelText> kernel = print_cuda_attention(body, "k", s, target);
     if (!kernel.ok()) problem = kernel.diag().message;
     if (kernel.ok() && fitting.size() < 6) fitting.push_back(s);

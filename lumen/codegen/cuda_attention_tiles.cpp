@@ -9,7 +9,7 @@ namespace lumen {
 
 namespace {
 
-constexpr int64_t kPadding = 8;                                          // of a row of sums
+constexpr int64_t kRowPadding = 8;                                       // of a row of sums
 constexpr int64_t kStorers = 16;                                         // threads to a row of results
 const char* const kGrew = "scale[m][0] != 1.0f || scale[m][1] != 1.0f";  // a maximum
 
@@ -36,7 +36,7 @@ AttentionTiles::AttentionTiles(const Graph& body, const AttentionForm& form, con
   if (bounds_.scale && *bounds_.scale > 0 && form.at_most_one) scale_ = *bounds_.scale;
 }
 
-int64_t AttentionTiles::pitch() const { return feature_tiles_ * 8 + kPadding; }
+int64_t AttentionTiles::pitch() const { return feature_tiles_ * 8 + kRowPadding; }
 int64_t AttentionTiles::store_bytes() const { return (s_.rows * pitch() + 2 * s_.rows) * 4; }
 
 std::string AttentionTiles::over_tile_rows(const char* name, const char* of, const char* sign) const {

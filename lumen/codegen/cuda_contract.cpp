@@ -31,14 +31,14 @@ Expected<CudaTileText> print_tile(const ContractRoles& roles, const CudaContract
   return print_cuda_mma(roles, schedule);
 }
 
-constexpr int64_t kMostThreads = 1024;
+constexpr int64_t kMostBlockThreads = 1024;
 
 }  // namespace
 
 Expected<KernelText> print_cuda_contract(const Graph& body, const std::string& name,
                                          const CudaContractSchedule& schedule, const Target& target) {
   const ContractRoles roles = LUMEN_TRY(contract_roles(body));
-  if (schedule.threads <= 0 || schedule.threads % 32 != 0 || schedule.threads > kMostThreads) {
+  if (schedule.threads <= 0 || schedule.threads % 32 != 0 || schedule.threads > kMostBlockThreads) {
     return error(fmt::format("blocks of {} threads, as the schedule \"{}\" wants", schedule.threads, schedule.str()));
   }
   LUMEN_TRY(RowSums::check(roles, schedule));

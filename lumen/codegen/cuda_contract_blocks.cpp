@@ -12,13 +12,12 @@ namespace lumen {
 
 namespace {
 
-constexpr int64_t kLanes = 32;
-constexpr int64_t kPiece = 16;          // elements of a run that are floats at a time
-constexpr int64_t kLine = 128;          // bytes
-constexpr int64_t kPadding = 16;        // words may end behind the last byte that is wanted
-constexpr int64_t kReserved = 1 << 10;  // bytes of shared memory that a block has besides
-constexpr int64_t kMostThreads = 1024;  // of a multiprocessor, so that each has 64 registers
-constexpr int64_t kMostAtOnce = 4;      // blocks of a multiprocessor
+constexpr int64_t kFloatsAtOnce = 16;         // elements of a run that are floats at a time
+constexpr int64_t kCacheLine = 128;           // bytes
+constexpr int64_t kPaddingBytes = 16;         // words may end behind the last byte that is wanted
+constexpr int64_t kReserved = 1 << 10;        // bytes of shared memory that a block has besides
+constexpr int64_t kMostThreadsAtOnce = 1024;  // of a multiprocessor, so that each has 64 registers
+constexpr int64_t kMostBlocks = 4;            // blocks of a multiprocessor
 
 // One for each side, all of one size; none when that is not so.
 std::vector<BlocksPlan> plans_of(const ContractRoles& roles, const std::vector<FactorIn>& columns) {
@@ -50,7 +49,7 @@ class BlocksPrinter {
     warps_.group = 132;
     depth_ = *roles.extent(Role::summed).constant();
     slot_ = sides_ * s_.lanes * plan().bytes;
-    sums_at_ = (warps_.shared() + s_.threads / kLanes * s_.ahead * slot_ + kPadding + 15) / 16 * 16;
+    sums_at_ = (warps_.shared() + s_.threads / kWarp * s_.ahead * slot_ + kPaddingBytes + 15) / 16 * 16;
     shared_ = sums_at_ + RowSums(roles, schedule, 0).shared();
     const bool one = roles.extent(Role::batch) == Expr(1) && bounds(roles.extent(Role::row)).hi <= s_.rows;
     keeps_rows_ = one && depth_ <= s_.summed;
@@ -185,9 +184,9 @@ class BlocksPrinter {
           "  for (int e = threadIdx.x; e < {C} * {lines}; e += {threads}) {{\n"
           "    const int64_t i0 = 0, i2 = (int64_t)blockIdx.x * {C} + e / {lines};\n"
           "    if (i2 < {N}) lumen_prefetch((const char*)a{input} + {first} + e % {lines} * {line});\n  }}\n",
-          fmt::arg("C", s_.columns), fmt::arg("lines", (bytes + kLine - 1) / kLine), fmt::arg("threads", s_.threads),
-          fmt::arg("N", plain_number(roles_.extent(Role::column))), fmt::arg("input", of.input),
-          fmt::arg("first", plain_number(of.first)), fmt::arg("line", kLine));
+          fmt::arg("C", s_.columns), fmt::arg("lines", (bytes + kCacheLine - 1) / kCacheLine),
+          fmt::arg("threads", s_.threads), fmt::arg("N", plain_number(roles_.extent(Role::column))),
+          fmt::arg("input", of.input), fmt::arg("first", plain_number(of.first)), fmt::arg("line", kCacheLine));
     }
     return text;
   }
@@ -235,7 +234,7 @@ class BlocksPrinter {
         "                LUMEN_UNROLL for (int c = 0; c < {C}; ++c) part[side][r][c] += xs[j] * y[side][c][j];\n"
         "          }}\n        }}\n{scales}        }}\n",
         fmt::arg("sides", sides_), fmt::arg("R", s_.rows), fmt::arg("C", s_.lanes), fmt::arg("L", plan().length),
-        fmt::arg("P", kPiece), fmt::arg("values", values), fmt::arg("pitch", warps_.pitch()),
+        fmt::arg("P", kFloatsAtOnce), fmt::arg("values", values), fmt::arg("pitch", warps_.pitch()),
         fmt::arg("begin", static_cast<int64_t>(turn) * plan().length), fmt::arg("group", warps_.group),
         fmt::arg("scales", scales));
   }
@@ -262,7 +261,7 @@ class BlocksPrinter {
   // The words of a piece that begins at `from`: q<number>.
   std::string words_text(size_t side, const WordRead& words, size_t number, ElementWriter& writer) const {
     const std::pair<Expr, Expr> start[] = {{Expr::index(5, plan().length), Expr::dim("from", 0, plan().length)}};
-    const int64_t count = (words.skipped + kPiece + 3) / 4;
+    const int64_t count = (words.skipped + kFloatsAtOnce + 3) / 4;
     return fmt::format("uint32_t q{0}[{1}]; lumen_get_words<{2}, {1}>((const char*)a{3} + ({4}), q{0});", number, count,
                        words.align, plans_[side].input,
                        writer.index(substitute(words.read.flat, start) - words.skipped));
@@ -275,7 +274,7 @@ class BlocksPrinter {
   };
   std::optional<IntegerWords> integer_words(const Graph& graph, const ScaledRun& run) const {
     const std::optional<StoredIntegers> integers = stored_integers(graph, run.integer);
-    const auto words = integers ? word_read(integers->read, plan().length, kPiece) : std::nullopt;
+    const auto words = integers ? word_read(integers->read, plan().length, kFloatsAtOnce) : std::nullopt;
     return words ? std::optional(IntegerWords{*integers, *words, run.offset}) : std::nullopt;
   }
 
@@ -284,7 +283,7 @@ class BlocksPrinter {
   Expected<std::string> integer_text(size_t side, const IntegerWords& of, const RaisedRun* raised) const {
     ElementWriter writer(*columns_[side].graph, 12);
     writer.line(words_text(side, of.words, 0, writer));
-    const int64_t count = (of.words.skipped + kPiece + 3) / 4;
+    const int64_t count = (of.words.skipped + kFloatsAtOnce + 3) / 4;
     const uint32_t sign = of.integers.is_signed ? 1u << (of.integers.bits - 1) : 0;
     const std::string shifted = of.integers.shift == 0 ? "q0[w]" : fmt::format("q0[w] >> {}", of.integers.shift);
     const std::string masked = of.integers.bits == 8 ? shifted : fmt::format("({} & 0x0f0f0f0fu)", shifted);
@@ -297,7 +296,7 @@ class BlocksPrinter {
       value = fmt::format("__fmaf_rn({}, {}, {})", value, scale, writer.value(raised->base.node, raised->base.at));
     }
     if (!writer.problem().empty()) return error(writer.problem());
-    writer.line(fmt::format("LUMEN_UNROLL for (int j = 0; j < {}; ++j) y[{}][c][j] = {};", kPiece, side, value));
+    writer.line(fmt::format("LUMEN_UNROLL for (int j = 0; j < {}; ++j) y[{}][c][j] = {};", kFloatsAtOnce, side, value));
     return each_column(side, writer.text());
   }
 
@@ -318,14 +317,14 @@ class BlocksPrinter {
     size_t number = 0;
     std::vector<const ExprNode*> seen;
     for (const ElementWriter::Read& read : probe.byte_reads()) {
-      const std::optional<WordRead> words = word_read(read, plan().length, kPiece);
+      const std::optional<WordRead> words = word_read(read, plan().length, kFloatsAtOnce);
       if (!words || std::ranges::find(seen, read.flat.node()) != seen.end()) continue;
       seen.push_back(read.flat.node());
       writer.line(words_text(side, *words, number, writer));
       writer.stage(read, fmt::format("(uint8_t)(q{0}[(j + {1}) / 4] >> (j + {1}) % 4 * 8)", number, words->skipped));
       ++number;
     }
-    writer.open_loop(fmt::format("LUMEN_UNROLL for (int j = 0; j < {}; ++j)", kPiece), along, false);
+    writer.open_loop(fmt::format("LUMEN_UNROLL for (int j = 0; j < {}; ++j)", kFloatsAtOnce), along, false);
     writer.line("const Index i5 = from + j;");
     writer.line(fmt::format("y[{}][c][j] = {};", side, writer.value(factor.node, factor.at)));
     writer.close();
@@ -350,7 +349,7 @@ class BlocksPrinter {
 
 int64_t blocks_at_once(const Target& target, int64_t shared, int64_t threads) {
   const int64_t by_memory = (target.shared_bytes + kReserved) / (shared + kReserved);
-  return std::max<int64_t>(1, std::min({by_memory, kMostThreads / threads, kMostAtOnce}));
+  return std::max<int64_t>(1, std::min({by_memory, kMostThreadsAtOnce / threads, kMostBlocks}));
 }
 
 std::optional<BlocksStage> blocks_stage(const ContractRoles& roles, bool wide) {

@@ -12,10 +12,9 @@ namespace lumen {
 
 namespace {
 
-constexpr int64_t kLanes = 32;
-constexpr int64_t kWhole = 16;      // bytes that are copied at once
-constexpr int64_t kPiece = 16;      // elements: every run has whole ones
-constexpr int64_t kMostUnit = 128;  // elements of a lane
+constexpr int64_t kWhole = 16;       // bytes that are copied at once
+constexpr int64_t kWholePiece = 16;  // elements: every run has whole ones
+constexpr int64_t kMostUnit = 128;   // elements of a lane
 
 // By how much an expression grows with a variable, wherever it is.
 std::optional<int64_t> growth(Expr e, Expr variable) {
@@ -65,7 +64,7 @@ class Planner {
     const Expr extent = roles.extent(Role::summed);
     units_ = bounds(extent).hi / (length * turns);
     whole_ = Expr::index(4, extent / (length * turns));
-    within_ = Expr::index(4, std::min(units_, kLanes));
+    within_ = Expr::index(4, std::min(units_, kWarp));
   }
 
   std::optional<BlocksPlan> plan() {
@@ -84,9 +83,9 @@ class Planner {
     if (info(graph[*input_].type.dtype).bits != 8) return std::nullopt;
     made.input = static_cast<size_t>(std::ranges::find(graph.inputs(), *input_) - graph.inputs().begin());
     made.offset = first_ / kWhole * kWhole;
-    made.elements = kLanes * made.unit();
+    made.elements = kWarp * made.unit();
     made.column = column_end_ - made.offset;
-    made.bytes = units_ > kLanes ? growth_->stage : made.column;
+    made.bytes = units_ > kWarp ? growth_->stage : made.column;
     made.first = index_of(Role::batch) * growth_->batch + index_of(Role::column) * growth_->column +
                  matrix_ * growth_->matrix + made.offset;
     const bool whole = made.column % kWhole == 0 && made.bytes % kWhole == 0 && growth_->batch % kWhole == 0 &&
@@ -114,9 +113,9 @@ class Planner {
   std::optional<Growth> growth_of(Expr e) const {
     const std::optional<int64_t> batch = growth(e, index_of(Role::batch)), column = growth(e, index_of(Role::column));
     std::optional<int64_t> stage = 0;
-    if (units_ > kLanes) {
+    if (units_ > kWarp) {
       const Expr stages = Expr::dim("stages", 0, INT32_MAX);
-      const std::pair<Expr, Expr> split[] = {{whole_, within_ + stages * kLanes}};
+      const std::pair<Expr, Expr> split[] = {{whole_, within_ + stages * kWarp}};
       stage = growth(substitute(e, split), stages);
     }
     const std::optional<int64_t> matrix = growth(e, matrix_);
@@ -177,7 +176,7 @@ bool reads_words(const BlocksPlan& plan, const FactorIn& factor) {
     ElementWriter probe(*factor.graph, 0);
     probe.value(plan.node, at);
     return std::ranges::all_of(probe.byte_reads(), [&](const ElementWriter::Read& read) {
-      const std::optional<WordRead> words = word_read(read, plan.length, kPiece);
+      const std::optional<WordRead> words = word_read(read, plan.length, kWholePiece);
       return !words || words->align >= 4;
     });
   });

@@ -16,10 +16,9 @@ namespace lumen {
 
 namespace {
 
-constexpr int64_t kLanes = 32;
-constexpr int64_t kPiece = 8;         // elements of a run that a lane takes
-constexpr int64_t kBlocksAtOnce = 4;  // of a multiprocessor
-constexpr int64_t kLine = 128;        // bytes
+constexpr int64_t kLanePiece = 8;      // elements of a run that a lane takes
+constexpr int64_t kBlocksAtOnce = 4;   // of a multiprocessor
+constexpr int64_t kFetchedLine = 128;  // bytes
 
 class DotPrinter {
  public:
@@ -73,7 +72,7 @@ class DotPrinter {
       const int64_t count = stored ? elements_at_once(roles_, *stored, Role::summed) : 0;
       const bool same = vectors_.empty() || count == at_once_;
       if (count == 0 || !same || !is_unpacked(stored->dtype) || sum_bytes(roles_.dtype) != 4 ||
-          s_.summed % (kLanes * count) != 0) {
+          s_.summed % (kWarp * count) != 0) {
         vectors_.clear();
         return;
       }
@@ -111,7 +110,7 @@ class DotPrinter {
     for (size_t side = 0; side < vectors_.size(); ++side) {
       const auto factor = stored_factor(roles_, *columns_[side].graph, columns_[side].node);
       if (!factor) continue;  // an index that must not be read yet says where it is
-      const int64_t elements = kLine * 8 / info(factor->dtype).bits;
+      const int64_t elements = kFetchedLine * 8 / info(factor->dtype).bits;
       text += fmt::format(
           "  {{\n    const int64_t i0 = 0, i1 = 0, i3 = threadIdx.x % {lines} * {elements};\n"
           "    const int64_t i2 = (int64_t)blockIdx.x * {C} + threadIdx.x / {lines};\n"
@@ -164,7 +163,7 @@ class DotPrinter {
         "              LUMEN_UNROLL for (int c = 0; c < {C}; ++c)\n"
         "                LUMEN_UNROLL for (int j = 0; j < {V}; ++j) s[side][r][c] += xs[j] * y[side][c][j];\n"
         "          }}\n        }}\n      }}\n",
-        fmt::arg("span", kLanes * at_once_), fmt::arg("step", split_ * s_.ahead), fmt::arg("U", s_.ahead),
+        fmt::arg("span", kWarp * at_once_), fmt::arg("step", split_ * s_.ahead), fmt::arg("U", s_.ahead),
         fmt::arg("S", split_), fmt::arg("V", at_once_), fmt::arg("T", type_), fmt::arg("sides", sides_),
         fmt::arg("C", s_.lanes), fmt::arg("unpack", unpack), fmt::arg("loads", loads), fmt::arg("R", s_.rows),
         fmt::arg("K", s_.summed));
@@ -195,7 +194,7 @@ class DotPrinter {
         "      LUMEN_UNROLL_BY(4) for (Index k = piece * 32 + lane; k < count; k += {}) {{\n"
         "        const Index i3 = kk + k;\n"
         "        LUMEN_UNROLL for (int c = 0; c < {}; ++c) {{\n          {}{}          {}        }}\n      }}\n",
-        split_ * kLanes, s_.lanes, warps_.column_line(), writer.text(), sum_lines(side, "k", value));
+        split_ * kWarp, s_.lanes, warps_.column_line(), writer.text(), sum_lines(side, "k", value));
   }
 
   // A read of bytes that are neighbours along a run: those of a lane's piece are read together, in words of `align`
@@ -206,7 +205,7 @@ class DotPrinter {
   };
   static std::vector<WideRead> wide_reads(const Graph& graph, NodeId factor, std::span<const Expr> at, int64_t length) {
     const Expr along = Expr::index(5, length);
-    const std::pair<Expr, Expr> pieces[] = {{along, Expr::dim("piece", 0, INT32_MAX) * kPiece}};
+    const std::pair<Expr, Expr> pieces[] = {{along, Expr::dim("piece", 0, INT32_MAX) * kLanePiece}};
     ElementWriter probe(graph, 0);
     probe.open_loop("", along, false);
     probe.value(factor, at);
@@ -228,7 +227,7 @@ class DotPrinter {
                   int64_t length) const {
     const std::pair<Expr, Expr> start[] = {{Expr::index(5, length), Expr::dim("from", 0, length)}};
     const auto input = std::ranges::find(graph.inputs(), wide.read.input) - graph.inputs().begin();
-    const int64_t words = kPiece / wide.align;
+    const int64_t words = kLanePiece / wide.align;
     writer.line(fmt::format("uint{}_t q{}[{}];", wide.align * 8, number, words));
     writer.line(fmt::format(
         "LUMEN_UNROLL for (int w = 0; w < {0}; ++w) q{1}[w] = ((const uint{2}_t*)((const char*)a{3} + {4}))[w];", words,
@@ -237,7 +236,7 @@ class DotPrinter {
   }
 
   Expected<std::string> runs_text(size_t side, const SummedRuns& runs, std::vector<std::string>& faults) const {
-    const int64_t turns = std::ssize(runs.turns), pieces = runs.length / kPiece;
+    const int64_t turns = std::ssize(runs.turns), pieces = runs.length / kLanePiece;
     const Graph& graph = *columns_[side].graph;
     std::string inside;
     for (int64_t turn = 0; turn < turns; ++turn) {
@@ -245,23 +244,23 @@ class DotPrinter {
       ElementWriter writer(graph, 10, faults);
       const std::vector<WideRead> wide = wide_reads(graph, columns_[side].node, at, runs.length);
       for (size_t k = 0; k < wide.size(); ++k) read_words(writer, graph, wide[k], k, runs.length);
-      writer.open_loop(fmt::format("LUMEN_UNROLL for (int j = 0; j < {}; ++j)", kPiece), Expr::index(5, runs.length),
-                       false);
+      writer.open_loop(fmt::format("LUMEN_UNROLL for (int j = 0; j < {}; ++j)", kLanePiece),
+                       Expr::index(5, runs.length), false);
       writer.line("const Index i5 = from + j;");
       writer.line(fmt::format("y[j] = ({}){};", type_, writer.value(columns_[side].node, at)));
       writer.close();
       if (!writer.problem().empty()) return error(writer.problem());
       faults = writer.faults();
       inside +=
-          fmt::format("          {{\n          {} y[{}];\n{}{}          }}\n", type_, kPiece, writer.text(),
+          fmt::format("          {{\n          {} y[{}];\n{}{}          }}\n", type_, kLanePiece, writer.text(),
                       piece_products(side, fmt::format("(i4 * {} + {}) * {} + from - kk", turns, turn, runs.length)));
     }
     return fmt::format(
         "      LUMEN_UNROLL_BY(4) for (Index unit = piece * 32 + lane; unit < count / {per}; unit += {step}) {{\n"
         "        const Index i4 = kk / {length} + unit / {pieces}, from = unit % {pieces} * {piece};\n"
         "        LUMEN_UNROLL for (int c = 0; c < {C}; ++c) {{\n          {column}{inside}        }}\n      }}\n",
-        fmt::arg("per", kPiece * turns), fmt::arg("step", split_ * kLanes), fmt::arg("length", runs.length * turns),
-        fmt::arg("pieces", pieces), fmt::arg("piece", kPiece), fmt::arg("C", s_.lanes),
+        fmt::arg("per", kLanePiece * turns), fmt::arg("step", split_ * kWarp), fmt::arg("length", runs.length * turns),
+        fmt::arg("pieces", pieces), fmt::arg("piece", kLanePiece), fmt::arg("C", s_.lanes),
         fmt::arg("column", warps_.column_line()), fmt::arg("inside", inside));
   }
 
@@ -272,14 +271,14 @@ class DotPrinter {
             ? fmt::format(
                   "            LUMEN_UNROLL for (int h = 0; h < {}; ++h) lumen_spread(*(const "
                   "uint4*)(own + 4 * h), xs + 4 * h);\n",
-                  kPiece / 4)
-            : fmt::format("            LUMEN_UNROLL for (int j = 0; j < {}; ++j) xs[j] = own[j];\n", kPiece);
+                  kLanePiece / 4)
+            : fmt::format("            LUMEN_UNROLL for (int j = 0; j < {}; ++j) xs[j] = own[j];\n", kLanePiece);
     return fmt::format(
         "          LUMEN_UNROLL for (int r = 0; r < {R}; ++r) {{\n"
         "            const {T}* const own = x + r * {K} + {k};\n            {T} xs[{P}];\n{rows}"
         "            LUMEN_UNROLL for (int j = 0; j < {P}; ++j) s[{side}][r][c] += xs[j] * y[j];\n          }}\n",
-        fmt::arg("R", s_.rows), fmt::arg("T", type_), fmt::arg("K", s_.summed), fmt::arg("k", k), fmt::arg("P", kPiece),
-        fmt::arg("rows", rows), fmt::arg("side", side));
+        fmt::arg("R", s_.rows), fmt::arg("T", type_), fmt::arg("K", s_.summed), fmt::arg("k", k),
+        fmt::arg("P", kLanePiece), fmt::arg("rows", rows), fmt::arg("side", side));
   }
 
   const ContractRoles& roles_;

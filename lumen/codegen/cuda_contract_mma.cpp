@@ -11,9 +11,9 @@ namespace lumen {
 
 namespace {
 
-constexpr int64_t kDepth = 16;      // of one product
-constexpr int64_t kPadding = 8;     // of a row of sums, so that a column of it is in several banks
-constexpr int64_t kMostSums = 128;  // of a thread
+constexpr int64_t kDepth = 16;         // of one product
+constexpr int64_t kSumPadding = 8;     // of a row of sums, so that a column of it is in several banks
+constexpr int64_t kMostMmaSums = 128;  // of a thread
 
 class MmaPrinter {
  public:
@@ -31,7 +31,7 @@ class MmaPrinter {
 
   Expected<CudaTileText> print() {
     CudaTileText made;
-    made.pitch = s_.columns + kPadding;
+    made.pitch = s_.columns + kSumPadding;
     made.shared = s_.ahead * stage_ * 2;
     std::string fill = LUMEN_TRY(left_.fill("stage", "m0", s_.threads, made.faults));
     for (int64_t side = 0; side < sides_; ++side) {
@@ -96,7 +96,7 @@ class MmaPrinter {
         "across + n * 8 + threadIdx.x % 4 * 2;\n"
         "            *(float2*)to = float2{{s[side][m][n][2 * h], s[side][m][n][2 * h + 1]}};\n          }}\n",
         fmt::arg("sides", sides_), fmt::arg("tm", rows_ / 16), fmt::arg("tn", columns_ / 8), fmt::arg("R", s_.rows),
-        fmt::arg("P", s_.columns + kPadding));
+        fmt::arg("P", s_.columns + kSumPadding));
   }
 
   CudaContractSchedule s_;
@@ -127,7 +127,7 @@ Expected<CudaTileText> print_cuda_mma(const ContractRoles& roles, const CudaCont
   const bool whole = split && is_tile(s.rows) && is_tile(s.columns) && is_tile(s.summed) && s.columns > 0 &&
                      s.columns % (16 * warps / s.lanes) == 0 && s.summed > 0 && s.summed % kDepth == 0 &&
                      s.ahead >= 2 && s.wide == 0;
-  if (!whole || std::ssize(roles.columns) * s.rows * s.columns / s.threads > kMostSums) {
+  if (!whole || std::ssize(roles.columns) * s.rows * s.columns / s.threads > kMostMmaSums) {
     return error(fmt::format("the schedule \"{}\" is not one of 16 x 16 products of warps", s.str()));
   }
   return MmaPrinter(roles, s, *dtype).print();

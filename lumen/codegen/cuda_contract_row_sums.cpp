@@ -13,8 +13,7 @@ namespace lumen {
 
 namespace {
 
-constexpr int64_t kLanes = 32;
-constexpr int64_t kMostAtOnce = 16;  // elements of a thread that are read before the first is added
+constexpr int64_t kMostReads = 16;  // elements of a thread that are read before the first is added
 
 bool needs_contract(const Graph& graph, NodeId id) {
   std::set<NodeId> seen{id};
@@ -33,7 +32,7 @@ bool needs_contract(const Graph& graph, NodeId id) {
 }  // namespace
 
 RowSums::RowSums(const ContractRoles& roles, const CudaContractSchedule& schedule, int64_t place)
-    : roles_(roles), s_(schedule), place_(place), warps_(schedule.threads / kLanes) {}
+    : roles_(roles), s_(schedule), place_(place), warps_(schedule.threads / kWarp) {}
 
 Expected<void> RowSums::check(const ContractRoles& roles, const CudaContractSchedule& schedule) {
   if (roles.sums.empty()) return {};
@@ -96,7 +95,7 @@ Expected<std::string> RowSums::sum_text(size_t number, std::vector<std::string>&
   const std::string loop = even ? fmt::format(
                                       "LUMEN_UNROLL_BY({}) for (Index turn = 0; turn < {}; ++turn) {{\n"
                                       "          const Index i3 = turn * {} + (Index)threadIdx.x;\n",
-                                      std::min(kMostAtOnce, *known / s_.threads), *known / s_.threads, s_.threads)
+                                      std::min(kMostReads, *known / s_.threads), *known / s_.threads, s_.threads)
                                 : fmt::format("LUMEN_UNROLL_BY(8) for (Index i3 = threadIdx.x; i3 < {}; i3 += {}) {{\n",
                                               plain_number(depth), s_.threads);
   return fmt::format(

@@ -19,19 +19,19 @@ namespace {
 using Schedule = CudaContractSchedule;
 using Method = CudaContractMethod;
 
-constexpr MethodWords<Method, 5> kMethods = {
+constexpr MethodWords<Method, 5> kCudaContractMethods = {
     std::pair{Method::tile, std::string_view("gpu-tile")}, std::pair{Method::dot, std::string_view("gpu-dot")},
     std::pair{Method::blocks, std::string_view("gpu-blocks")}, std::pair{Method::sweep, std::string_view("gpu-sweep")},
     std::pair{Method::mma, std::string_view("gpu-mma")}};
 
-constexpr SizeNames<Schedule, 8> kSizes = {std::pair{std::string_view("rows"), &Schedule::rows},
-                                           std::pair{std::string_view("columns"), &Schedule::columns},
-                                           std::pair{std::string_view("summed"), &Schedule::summed},
-                                           std::pair{std::string_view("threads"), &Schedule::threads},
-                                           std::pair{std::string_view("parts"), &Schedule::parts},
-                                           std::pair{std::string_view("lanes"), &Schedule::lanes},
-                                           std::pair{std::string_view("ahead"), &Schedule::ahead},
-                                           std::pair{std::string_view("wide"), &Schedule::wide}};
+constexpr SizeNames<Schedule, 8> kCudaContractSizes = {std::pair{std::string_view("rows"), &Schedule::rows},
+                                                       std::pair{std::string_view("columns"), &Schedule::columns},
+                                                       std::pair{std::string_view("summed"), &Schedule::summed},
+                                                       std::pair{std::string_view("threads"), &Schedule::threads},
+                                                       std::pair{std::string_view("parts"), &Schedule::parts},
+                                                       std::pair{std::string_view("lanes"), &Schedule::lanes},
+                                                       std::pair{std::string_view("ahead"), &Schedule::ahead},
+                                                       std::pair{std::string_view("wide"), &Schedule::wide}};
 
 constexpr size_t kMostSchedules = 6;
 constexpr int64_t kMostStages = 8;
@@ -53,7 +53,7 @@ void add_tiles(const ContractRoles& roles, std::vector<Schedule>& schedules) {
   schedules.push_back(s);
 }
 
-constexpr int64_t kFewRows = 16;
+constexpr int64_t kRowsOfDots = 16;
 constexpr int64_t kRowBytes = 64 << 10;  // of the rows in shared memory
 constexpr int64_t kRowUnit = 512;        // a warp's wide loads of the narrowest elements
 constexpr int64_t kWarpsToFill = 14;     // of a multiprocessor, so that memory is busy
@@ -261,21 +261,22 @@ bool lies_along_summed(const ContractRoles& roles) {
 
 }  // namespace
 
-std::string CudaContractSchedule::str() const { return schedule_text(*this, kMethods, kSizes); }
+std::string CudaContractSchedule::str() const { return schedule_text(*this, kCudaContractMethods, kCudaContractSizes); }
 
 Expected<CudaContractSchedule> CudaContractSchedule::parse(std::string_view text) {
-  return parse_schedule<CudaContractSchedule>(text, kMethods, kSizes, "a Contract on a GPU");
+  return parse_schedule<CudaContractSchedule>(text, kCudaContractMethods, kCudaContractSizes, "a Contract on a GPU");
 }
 
 bool is_cuda_contract_schedule(std::string_view text) {
-  return std::ranges::any_of(kMethods, [&](const auto& each) { return each.second == text.substr(0, text.find(' ')); });
+  return std::ranges::any_of(kCudaContractMethods,
+                             [&](const auto& each) { return each.second == text.substr(0, text.find(' ')); });
 }
 
 std::vector<CudaContractSchedule> cuda_contract_schedules(const Graph& body, const Target& target) {
   const Expected<ContractRoles> roles = contract_roles(body);
   if (!roles.ok()) return {};
   std::vector<Schedule> all;
-  const bool few = bounds(roles->extent(Role::row)).hi <= kFewRows;
+  const bool few = bounds(roles->extent(Role::row)).hi <= kRowsOfDots;
   const bool dots = lies_along_summed(*roles);
   if (few && dots) add_blocks(*roles, target, all);
   if (few && dots) add_dots(*roles, target, all);

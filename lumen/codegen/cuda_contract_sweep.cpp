@@ -11,7 +11,7 @@ namespace lumen {
 
 namespace {
 
-constexpr int64_t kMostSums = 128;
+constexpr int64_t kMostSweepSums = 128;
 
 // All sides by wide loads, of equally many elements, or none.
 std::vector<StoredFactor> wide_columns(const ContractRoles& roles) {
@@ -206,7 +206,7 @@ Expected<CudaTileText> print_cuda_sweep(const ContractRoles& roles, const CudaCo
   const bool power = s.lanes > 0 && (s.lanes & (s.lanes - 1)) == 0;
   const bool whole = power && s.rows > 0 && s.columns == s.lanes * at_once && s.threads % s.lanes == 0 &&
                      s.summed > 0 && s.ahead > 0 && s.ahead <= 16 && s.wide == 0;
-  if (!whole || std::ssize(roles.columns) * s.rows * at_once > kMostSums) {
+  if (!whole || std::ssize(roles.columns) * s.rows * at_once > kMostSweepSums) {
     return error(fmt::format("the schedule \"{}\" is not one of threads that sweep {} columns", s.str(), at_once));
   }
   return SweepPrinter(roles, s).print();

@@ -11,11 +11,11 @@ namespace lumen {
 namespace {
 
 constexpr int64_t kAcross = 16;  // threads along the columns
-constexpr int64_t kMostSums = 64;
+constexpr int64_t kMostTileSums = 64;
 
-class TilePrinter {
+class ThreadTilePrinter {
  public:
-  TilePrinter(const ContractRoles& roles, const CudaContractSchedule& schedule) : roles_(roles), s_(schedule) {
+  ThreadTilePrinter(const ContractRoles& roles, const CudaContractSchedule& schedule) : roles_(roles), s_(schedule) {
     type_ = sum_type(roles.dtype);
     down_ = s_.threads / kAcross;
   }
@@ -91,10 +91,10 @@ Expected<CudaTileText> print_cuda_tile(const ContractRoles& roles, const CudaCon
   const int64_t down = s.threads / kAcross;
   const bool whole = s.summed > 0 && s.columns > 0 && s.rows > 0 && down > 0 && s.threads % (2 * kAcross) == 0 &&
                      s.rows % down == 0 && s.columns % kAcross == 0;
-  if (!whole || std::ssize(roles.columns) * s.rows * s.columns / s.threads > kMostSums) {
+  if (!whole || std::ssize(roles.columns) * s.rows * s.columns / s.threads > kMostTileSums) {
     return error(fmt::format("the schedule \"{}\" is not one of tiles of {} threads across", s.str(), kAcross));
   }
-  return TilePrinter(roles, s).print();
+  return ThreadTilePrinter(roles, s).print();
 }
 
 }  // namespace lumen

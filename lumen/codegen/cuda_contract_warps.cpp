@@ -10,28 +10,27 @@ namespace lumen {
 
 namespace {
 
-constexpr int64_t kLanes = 32;
-constexpr int64_t kMostSums = 64;
+constexpr int64_t kMostLaneSums = 64;
 
 int64_t rounded_up(int64_t x, int64_t unit) { return (x + unit - 1) / unit * unit; }
 
 }  // namespace
 
 bool is_warp_tile(const ContractRoles& roles, const CudaContractSchedule& s) {
-  const int64_t warps = s.threads / kLanes;
+  const int64_t warps = s.threads / kWarp;
   const bool whole = s.rows > 0 && s.lanes > 0 && s.columns > 0 && s.columns % s.lanes == 0 &&
                      warps % (s.columns / s.lanes) == 0 && s.summed > 0 && s.ahead > 0 && s.ahead <= 16;
-  return whole && warps >= s.columns / s.lanes && std::ssize(roles.columns) * s.rows * s.lanes <= kMostSums;
+  return whole && warps >= s.columns / s.lanes && std::ssize(roles.columns) * s.rows * s.lanes <= kMostLaneSums;
 }
 
 WarpTile::WarpTile(const ContractRoles& roles, const CudaContractSchedule& schedule)
     : roles_(roles), s_(schedule), type_(sum_type(roles.dtype)), sides_(std::ssize(roles.columns)) {
-  split_ = s_.threads / kLanes / (s_.columns / s_.lanes);
+  split_ = s_.threads / kWarp / (s_.columns / s_.lanes);
 }
 
 int64_t WarpTile::sums() const { return rounded_up(sides_ * s_.rows * s_.columns, 32); }
 int64_t WarpTile::pitch() const {
-  return of_lane == 0 ? s_.summed : rounded_up(s_.summed, kLanes * of_lane) / (kLanes * of_lane) * span();
+  return of_lane == 0 ? s_.summed : rounded_up(s_.summed, kWarp * of_lane) / (kWarp * of_lane) * span();
 }
 int64_t WarpTile::shared() const {
   return rounded_up((sums() * (split_ > 1 ? 1 + split_ : 1) + s_.rows * pitch()) * sum_bytes(roles_.dtype), 128);
@@ -48,7 +47,7 @@ std::string WarpTile::head() const {
 
 std::string WarpTile::place(const std::string& k) const {
   if (of_lane == 0) return k;
-  return fmt::format("({0} / {1} * {2} + {0} % {3} / 4 * {4} + {0} % {1} / {3} * 4 + {0} % 4)", k, kLanes * of_lane,
+  return fmt::format("({0} / {1} * {2} + {0} % {3} / 4 * {4} + {0} % {1} / {3} * 4 + {0} % 4)", k, kWarp * of_lane,
                      span(), of_lane, group);
 }
 

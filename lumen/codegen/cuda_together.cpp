@@ -26,7 +26,7 @@ struct Function {
   std::string counts;  // of inputs, outputs and dims
   std::string body;
 };
-Function function_of(const std::string& text, const std::string& name) {
+Function function_named(const std::string& text, const std::string& name) {
   const size_t open = text.find(fmt::format("({}, ", name));
   CHECK(open != std::string::npos && open > 1, "a text without the function of its step");
   const size_t counts = text.find(", ", open + name.size() + 3) + 2, close = text.find(')', counts);
@@ -65,7 +65,7 @@ std::string print_joint(std::span<const KernelStep* const> parts, std::span<cons
   std::string functions, members, choices;
   int blocks = 1;
   for (size_t k = 0; k < parts.size(); ++k) {
-    const Function function = function_of(*texts[k], parts[k]->name);
+    const Function function = function_named(*texts[k], parts[k]->name);
     blocks = k == 0 ? function.blocks : std::min(blocks, function.blocks);
     const std::string arguments = fmt::format("LumenArgs<{}>", function.counts);
     functions += fmt::format("LUMEN_FN void {}_{}(const {}& args, LumenBlocks blockIdx, LumenBlocks gridDim){}",

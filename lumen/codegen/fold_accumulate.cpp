@@ -32,7 +32,7 @@ std::string same(DType dtype, const std::string& x, const std::string& y) {
   return fmt::format("({0} == {1}) | (({0} != {0}) & ({1} != {1}))", x, y);
 }
 
-std::string wrapped(DType dtype, const std::string& x) {
+std::string wrapped_sum(DType dtype, const std::string& x) {
   return is_float(dtype) || is_bool(dtype) ? x : fmt::format("{}({})", wrap_function(dtype), x);
 }
 
@@ -216,7 +216,8 @@ void FoldPrinter::finish(const FoldReduction& r) {
   const std::string k = number(r);
   const std::string sum = (flushes(r) ? "w" : "s") + k;
   if (columns()) {
-    if (is_int(r.dtype)) writer_->line(fmt::format("{} {}[l] = {};", for_lanes(), sum, wrapped(r.dtype, sum + "[l]")));
+    if (is_int(r.dtype))
+      writer_->line(fmt::format("{} {}[l] = {};", for_lanes(), sum, wrapped_sum(r.dtype, sum + "[l]")));
     if (sum != "s" + k) writer_->line(fmt::format("{} s{}[l] = {}[l];", for_lanes(), k, sum));
     layout_.is_split() ? hand_on(r) : know_columns(r);
     return;
@@ -227,7 +228,7 @@ void FoldPrinter::finish(const FoldReduction& r) {
   }
   const std::string all =
       fmt::format("LUMEN_COMBINE({}_{}, {}, {}, {})", r.function, compute_suffix(r.dtype), sum, lanes_, width_);
-  writer_->line(fmt::format("const {} t{} = {};", compute_type(r.dtype), k, wrapped(r.dtype, all)));
+  writer_->line(fmt::format("const {} t{} = {};", compute_type(r.dtype), k, wrapped_sum(r.dtype, all)));
   if (r.finds) finish_place(r);
   if (layout_.is_split()) {
     hand_on(r);
@@ -292,7 +293,7 @@ void FoldPrinter::recall(const FoldReduction& r, bool chunks) {
     writer_->line(fmt::format("const {} found{} = place{}{};", place_type(), k, k, one));
     writer_->line(fmt::format("{0} = {1} ? found{2} : {0};", p, larger(r.dtype, part, s), k));
   }
-  writer_->line(fmt::format("{} = {};", s, wrapped(r.dtype, call(r, s, part))));
+  writer_->line(fmt::format("{} = {};", s, wrapped_sum(r.dtype, call(r, s, part))));
   if (columns()) writer_->close();
   writer_->close();
   if (columns()) {
@@ -300,7 +301,7 @@ void FoldPrinter::recall(const FoldReduction& r, bool chunks) {
     return;
   }
   const std::string all = fmt::format("LUMEN_TOGETHER({}_{}, {})", r.function, compute_suffix(r.dtype), s);
-  writer_->line(fmt::format("const {} t{} = {};", compute_type(r.dtype), k, wrapped(r.dtype, all)));
+  writer_->line(fmt::format("const {} t{} = {};", compute_type(r.dtype), k, wrapped_sum(r.dtype, all)));
   if (r.finds) {
     writer_->line(fmt::format("const int64_t z{0} = -LUMEN_TOGETHER(max_i64, ({1}) ? -p{0} : -(int64_t){2});", k,
                               same(r.dtype, s, "t" + k), no_place()));

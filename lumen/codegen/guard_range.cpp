@@ -8,7 +8,7 @@ namespace lumen {
 
 namespace {
 
-std::string narrowed(Expr rest, int64_t step) {
+std::string narrowed_guard(Expr rest, int64_t step) {
   const std::string quotient = print_c(floor_div(rest, step < 0 ? -step : step)).text;
   if (step > 0) return fmt::format("lo = lumen_max_i64(lo, -({}));", quotient);  // step * v + rest >= 0
   return fmt::format("hi = lumen_min_i64(hi, {} + 1);", quotient);
@@ -28,7 +28,7 @@ std::optional<std::string> narrow_range(std::span<const Expr> guards, Expr varia
       const Expr step = e ? step_along(*e, variable).value_or(0) : Expr(0);
       if (!step.is_constant() || step == Expr(0)) return std::nullopt;
       const std::pair<Expr, Expr> first[] = {{variable, Expr(0)}};
-      text += narrowed(substitute(*e, first), *step.constant()) + "\n";
+      text += narrowed_guard(substitute(*e, first), *step.constant()) + "\n";
     }
   }
   return text;

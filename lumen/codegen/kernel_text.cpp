@@ -11,8 +11,7 @@ namespace lumen {
 
 namespace {
 
-constexpr int64_t kMostAtOnce = 8;
-constexpr int64_t kWarp = 32;
+constexpr int64_t kMostWidth = 8;
 constexpr int64_t kMostRowThreads = 512;
 
 }  // namespace
@@ -52,7 +51,7 @@ int64_t group_width(const Graph& body, Expr extent) {
   };
   for (const NodeId id : body.inputs()) see(id);
   for (const Output& output : body.outputs()) see(output.value);
-  int64_t width = std::min(kMostAtOnce, 16 / narrowest);
+  int64_t width = std::min(kMostWidth, 16 / narrowest);
   while (width > 1 && !(mod(extent, width) == Expr(0))) width /= 2;
   return width;
 }

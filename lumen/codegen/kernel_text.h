@@ -26,6 +26,7 @@
 namespace lumen {
 
 constexpr int kBlockThreads = 256;
+inline constexpr int64_t kWarp = 32;  // threads of a block that run as one
 
 struct KernelStep {
   std::string name;

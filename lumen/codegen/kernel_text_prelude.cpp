@@ -407,7 +407,7 @@ const char* const kFoldBoolCuda = R"C(
 LUMEN_FN uint8_t lumen_block_max_bool(uint8_t x) { return (uint8_t)lumen_block_max_u32((uint32_t)x); }
 )C";
 
-std::string fill(const char* text, DType dtype, std::string_view function) {
+std::string of_function(const char* text, DType dtype, std::string_view function) {
   return fmt::format(fmt::runtime(text), fmt::arg("F", function), fmt::arg("S", compute_suffix(dtype)),
                      fmt::arg("T", compute_type(dtype)));
 }
@@ -416,12 +416,12 @@ std::string folds(Syntax syntax) {
   std::string text;
   for (const DType dtype : {DType::f32, DType::f64, DType::i32, DType::i64, DType::u32, DType::u64}) {
     for (const std::string_view function : {"add", "mul", "max"}) {
-      text += fill(kFoldLanes, dtype, function) + fill(kScan, dtype, function);
-      if (syntax == Syntax::cuda) text += fill(kFoldCuda, dtype, function);
+      text += of_function(kFoldLanes, dtype, function) + of_function(kScan, dtype, function);
+      if (syntax == Syntax::cuda) text += of_function(kFoldCuda, dtype, function);
     }
   }
-  text += fill(kScan, DType::bool_, "max");
-  text += fill(kFoldLanes, DType::bool_, "max");
+  text += of_function(kScan, DType::bool_, "max");
+  text += of_function(kFoldLanes, DType::bool_, "max");
   return text + (syntax == Syntax::cuda ? kFoldBoolCuda : "");
 }
 

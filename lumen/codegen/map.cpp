@@ -15,7 +15,7 @@ namespace lumen {
 
 namespace {
 
-constexpr int64_t kFewRows = 64;
+constexpr int64_t kFewMapRows = 64;
 constexpr int64_t kChunk = 16384;  // elements of an inner loop, where there are few rows for the threads
 
 class MapPrinter {
@@ -110,7 +110,7 @@ Expected<KernelText> print_map(const Graph& body, const std::string& name) {
   const auto tiling = packed ? std::nullopt : find_tiling(body, best->loops(), best->reads());
   if (tiling) return print_tiled_map(body, best->loops(), *tiling, name);
   const MapLoops& loops = best->loops();
-  const bool few = loops.outer.rank() > 0 && bounds(loops.outer.numel()).hi < kFewRows;
+  const bool few = loops.outer.rank() > 0 && bounds(loops.outer.numel()).hi < kFewMapRows;
   if (few && bounds(loops.inner.numel()).hi >= 2 * kChunk) return MapPrinter(body, loops, packed, true).print(name);
   return best->print(name);
 }

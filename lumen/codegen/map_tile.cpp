@@ -11,8 +11,8 @@ namespace lumen {
 
 namespace {
 
-constexpr int64_t kTile = 32;          // of either dim
-constexpr int64_t kPitch = kTile + 1;  // so that a column of the buffer is not all in one set of the cache
+constexpr int64_t kMapTile = 32;          // of either dim
+constexpr int64_t kPitch = kMapTile + 1;  // so that a column of the buffer is not all in one set of the cache
 constexpr int64_t kWorthTiling = 8;
 
 // How far apart neighbours along a variable are; nothing when that is not the same everywhere.
@@ -82,9 +82,9 @@ std::optional<MapTiling> find_tiling(const Graph& body, const MapLoops& loops,
 namespace {
 
 // Rows are tiles: the variables of all loops but those two, then the numbers of the tile.
-class TilePrinter {
+class MapTilePrinter {
  public:
-  TilePrinter(const Graph& body, const MapLoops& loops, const MapTiling& tiling) : body_(body), writer_(body, 4) {
+  MapTilePrinter(const Graph& body, const MapLoops& loops, const MapTiling& tiling) : body_(body), writer_(body, 4) {
     const std::vector<Expr> before = loops.variables();
     std::vector<Expr> after = before;
     const auto renumber = [&](size_t k, int number) {
@@ -102,8 +102,8 @@ class TilePrinter {
     renumber(before.size() - 1, outer_ + 3);
     y_ = after[tiling.loop];
     x_ = after.back();
-    rows_.push_back(ceil_div(y_.index_extent(), kTile));
-    rows_.push_back(ceil_div(x_.index_extent(), kTile));
+    rows_.push_back(ceil_div(y_.index_extent(), kMapTile));
+    rows_.push_back(ceil_div(x_.index_extent(), kMapTile));
     at_ = loops.at(after);
   }
 
@@ -122,7 +122,7 @@ class TilePrinter {
   void declare_tile() {
     const auto range = [&](char name, int number, Expr extent) {
       writer_.line(fmt::format("const int64_t {0}0 = i{1} * {2}, {0}1 = lumen_min_i64({0}0 + {2}, {3});", name, number,
-                               kTile, print_c(extent).text));
+                               kMapTile, print_c(extent).text));
     };
     range('y', outer_, y_.index_extent());
     range('x', outer_ + 1, x_.index_extent());
@@ -133,7 +133,7 @@ class TilePrinter {
     const std::string cell = fmt::format("tile{}[({} - x0) * {} + {} - y0]", k, name(x_), kPitch, name(y_));
     const auto number = std::find(body_.inputs().begin(), body_.inputs().end(), read.input) - body_.inputs().begin();
     writer_.line(fmt::format("LUMEN_ROW_BUFFER({}, tile{}, {});", storage_type(body_[read.input].type.dtype), k,
-                             kTile * kPitch));
+                             kMapTile * kPitch));
     writer_.open(fmt::format("for (int64_t {0} = x0; {0} < x1; ++{0})", name(x_)));
     writer_.line(
         fmt::format("LUMEN_RANGE({}, y0, y1) {} = a{}[{}];", name(y_), cell, number, writer_.index(read.flat)));
@@ -168,7 +168,7 @@ class TilePrinter {
 }  // namespace
 
 KernelText print_tiled_map(const Graph& body, const MapLoops& loops, const MapTiling& tiling, const std::string& name) {
-  return TilePrinter(body, loops, tiling).print(tiling, name);
+  return MapTilePrinter(body, loops, tiling).print(tiling, name);
 }
 
 }  // namespace lumen

@@ -155,8 +155,8 @@ Expected<std::vector<std::string>> kernel_schedules(const Graph& body, const Tar
 }
 
 std::span<const std::string_view> kernel_kinds() {
-  static constexpr std::string_view kAll[] = {"map", "fold", "contract", "attention", "scan", "sort", "scatter"};
-  return kAll;
+  static constexpr std::string_view kKinds[] = {"map", "fold", "contract", "attention", "scan", "sort", "scatter"};
+  return kKinds;
 }
 
 std::string_view kernel_kind(const std::string& schedule) {

@@ -15,7 +15,7 @@ namespace lumen {
 
 namespace {
 
-constexpr int64_t kBlock = 256;  // elements: they stay in the nearest cache
+constexpr int64_t kScanBlock = 256;  // elements: they stay in the nearest cache
 
 class ScanPrinter {
  public:
@@ -58,10 +58,11 @@ class ScanPrinter {
       writer_.line(fmt::format("const int64_t {} = b + l;", variable(loop)));
     };
     writer_.line(fmt::format("{} carried = {};", compute_type(carried_), start_));
-    writer_.open_loop(fmt::format("for (int64_t b = 0; b < {}; b += {})", print_c(loop.extent).text, kBlock), Expr(0),
-                      bounds(loop.extent).lo < 1 || loop.variable.is_constant());
-    writer_.line(fmt::format("const int64_t count = lumen_min_i64({}, {} - b);", kBlock, print_c(loop.extent).text));
-    writer_.line(fmt::format("LUMEN_ROW_BUFFER({}, run, {});", compute_type(carried_), kBlock));
+    writer_.open_loop(fmt::format("for (int64_t b = 0; b < {}; b += {})", print_c(loop.extent).text, kScanBlock),
+                      Expr(0), bounds(loop.extent).lo < 1 || loop.variable.is_constant());
+    writer_.line(
+        fmt::format("const int64_t count = lumen_min_i64({}, {} - b);", kScanBlock, print_c(loop.extent).text));
+    writer_.line(fmt::format("LUMEN_ROW_BUFFER({}, run, {});", compute_type(carried_), kScanBlock));
     open_block("LUMEN_ELEMENTS(l, count)");
     writer_.line(fmt::format("run[l] = {};", writer_.value(body_[scan_].operands[0], layout_.element)));
     writer_.close();

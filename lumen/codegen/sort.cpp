@@ -21,7 +21,7 @@ constexpr int64_t kSlots = 64;
 
 // On a GPU: the longest line whose elements each look at all others; longer ones are merged in steps, while they fit.
 constexpr int64_t kMostCounted = 256, kMostMerged = 16384;
-constexpr int64_t kWarp = 32, kMostThreads = 1024;
+constexpr int64_t kMostThreads = 1024;
 
 int key_bits(DType dtype) {
   return compute_type(dtype).find("64") != std::string_view::npos || dtype == DType::f64 ? 64 : 32;

@@ -18,7 +18,7 @@ LUMEN_FN {C} lumen_wrap_{S}({C} x) {{ return ({C})({T})x; }}
 const char* const kWrapPacked = R"(
 LUMEN_FN {C} lumen_wrap_{S}({C} x) {{ return lumen_decode_{S}(lumen_encode_{S}(x)); }}
 )";
-const char* const kBool = R"(
+const char* const kStoredBool = R"(
 LUMEN_FN uint8_t lumen_wrap_bool(uint8_t x) { return x != 0; }
 LUMEN_FN uint8_t lumen_load_bool(uint8_t x) { return x != 0; }
 LUMEN_FN uint8_t lumen_store_bool(uint8_t x) { return x != 0; }
@@ -53,7 +53,7 @@ LUMEN_FN void lumen_store_{S}(uint8_t* bytes, int64_t k, {C} x) {{
 }}
 )";
 
-std::string fill(const char* text, DType dtype) {
+std::string of_dtype(const char* text, DType dtype) {
   return fmt::format(fmt::runtime(text), fmt::arg("S", name(dtype)), fmt::arg("C", compute_type(dtype)),
                      fmt::arg("T", storage_type(dtype)));
 }
@@ -61,13 +61,13 @@ std::string fill(const char* text, DType dtype) {
 // The narrow floats of 8 bits and more are written out in text_narrow_floats.cpp.
 std::string conversions(DType dtype) {
   std::string text;
-  if (is_bool(dtype)) return kBool;
+  if (is_bool(dtype)) return kStoredBool;
   if (is_packed(dtype)) {
-    text += fill(info(dtype).bits == 4 ? kFour : kSix, dtype);
+    text += of_dtype(info(dtype).bits == 4 ? kFour : kSix, dtype);
   } else if (is_int(dtype) || dtype == f32 || dtype == f64) {
-    text += fill(kPlain, dtype);
+    text += of_dtype(kPlain, dtype);
   }
-  if (is_int(dtype)) text += fill(is_packed(dtype) ? kWrapPacked : kWrap, dtype);
+  if (is_int(dtype)) text += of_dtype(is_packed(dtype) ? kWrapPacked : kWrap, dtype);
   return text;
 }
 

@@ -19,7 +19,7 @@ using egraph::Value;
 
 namespace {
 
-constexpr size_t kMostSteps = 12;
+constexpr size_t kMostRuleSteps = 12;
 
 // Merges that a rule asked for, as the ids on their sides.
 std::vector<std::pair<Value, Value>> merges_by(Inspection& inspection, RuleId rule) {
@@ -98,10 +98,11 @@ Expected<WhyRule> why(Inspection& inspection, std::string_view name, NodeId var)
   }
   found.text = fmt::format("{} matched {} times in the graph; at {} ({}) it says\n", name, found.matches, where,
                            inspection.node_text(var));
-  for (size_t k = 0; k < std::min(found.steps.size(), kMostSteps); ++k) {
+  for (size_t k = 0; k < std::min(found.steps.size(), kMostRuleSteps); ++k) {
     found.text += fmt::format("  {}\n    = {}\n", found.steps[k].before, found.steps[k].after);
   }
-  if (found.steps.size() > kMostSteps) found.text += fmt::format("  and {} more\n", found.steps.size() - kMostSteps);
+  if (found.steps.size() > kMostRuleSteps)
+    found.text += fmt::format("  and {} more\n", found.steps.size() - kMostRuleSteps);
   const Value own = own_id(inspection, var);
   if (own == kNone) return found;
   const Expected<egraph::Explanation> proof = explain(inspection.egraph(), inspection.tensor_sort(), own, last);

@@ -18,7 +18,7 @@ using Label = int;
 using Labels = std::vector<Label>;
 constexpr Label kEllipsis = 256;
 
-struct Term {
+struct EinsumTerm {
   Tensor x;
   Labels labels;  // one per dim
 };
@@ -67,7 +67,7 @@ Labels parse_labels(const std::string& part, int hidden) {
   return labels;
 }
 
-Term parse_term(const std::string& part, Tensor x) {
+EinsumTerm parse_term(const std::string& part, Tensor x) {
   const bool has_ellipsis = part.find("...") != std::string::npos;
   const auto letters = static_cast<int64_t>(part.size()) - (has_ellipsis ? 3 : 0);
   if (has_ellipsis ? letters > x.rank() : letters != x.rank()) {
@@ -77,7 +77,7 @@ Term parse_term(const std::string& part, Tensor x) {
 }
 
 // A letter twice in one operand takes the diagonal.
-void take_diagonals(Term& term, std::string_view equation) {
+void take_diagonals(EinsumTerm& term, std::string_view equation) {
   for (size_t i = 0; i < term.labels.size(); ++i) {
     for (size_t j = i + 1; j < term.labels.size(); ++j) {
       if (term.labels[i] != term.labels[j]) continue;
@@ -98,7 +98,7 @@ void take_diagonals(Term& term, std::string_view equation) {
   }
 }
 
-void sum_over(Term& term, const Labels& gone) {
+void sum_over(EinsumTerm& term, const Labels& gone) {
   for (size_t k = term.labels.size(); k-- > 0;) {
     if (!contains(gone, term.labels[k])) continue;
     term.x = sum_reduce(term.x, static_cast<int64_t>(k));
@@ -107,7 +107,7 @@ void sum_over(Term& term, const Labels& gone) {
 }
 
 // x with its dims in the order of `labels` and a 1 for each it has not.
-Tensor aligned(const Term& term, const Labels& labels) {
+Tensor aligned(const EinsumTerm& term, const Labels& labels) {
   std::vector<int64_t> order;
   std::vector<Expr> dims;
   for (Label label : labels) {
@@ -119,7 +119,7 @@ Tensor aligned(const Term& term, const Labels& labels) {
   return reshaped(permuted(term.x, order), dims);
 }
 
-Term multiply(const Term& a, const Term& b, const Labels& needed) {
+EinsumTerm multiply(const EinsumTerm& a, const EinsumTerm& b, const Labels& needed) {
   Labels kept;
   Labels summed;  // last, so that the reduction runs over trailing dims
   for (const Labels& labels : {a.labels, b.labels}) {
@@ -128,7 +128,7 @@ Term multiply(const Term& a, const Term& b, const Labels& needed) {
       if (!contains(group, label)) group.push_back(label);
     }
   }
-  Term result{{}, kept};
+  EinsumTerm result{{}, kept};
   result.labels.insert(result.labels.end(), summed.begin(), summed.end());
   result.x = mul(aligned(a, result.labels), aligned(b, result.labels));
   sum_over(result, summed);
@@ -136,9 +136,9 @@ Term multiply(const Term& a, const Term& b, const Labels& needed) {
 }
 
 // Without "->": the dims under "..." and then, sorted, the letters that occur once.
-Labels implicit_output(const std::vector<Term>& terms, int hidden) {
+Labels implicit_output(const std::vector<EinsumTerm>& terms, int hidden) {
   Labels all;
-  for (const Term& term : terms) all.insert(all.end(), term.labels.begin(), term.labels.end());
+  for (const EinsumTerm& term : terms) all.insert(all.end(), term.labels.begin(), term.labels.end());
   Labels output;
   for (int h = hidden; h-- > 0;) output.push_back(kEllipsis + h);
   for (Label label = 0; label < kEllipsis; ++label) {
@@ -147,10 +147,10 @@ Labels implicit_output(const std::vector<Term>& terms, int hidden) {
   return output;
 }
 
-void check_output(const Labels& output, const std::vector<Term>& terms, std::string_view equation) {
+void check_output(const Labels& output, const std::vector<EinsumTerm>& terms, std::string_view equation) {
   for (size_t k = 0; k < output.size(); ++k) {
-    const bool known =
-        std::any_of(terms.begin(), terms.end(), [&](const Term& term) { return contains(term.labels, output[k]); });
+    const bool known = std::any_of(terms.begin(), terms.end(),
+                                   [&](const EinsumTerm& term) { return contains(term.labels, output[k]); });
     if (!known || std::find(output.begin(), output.begin() + static_cast<int64_t>(k), output[k]) !=
                       output.begin() + static_cast<int64_t>(k)) {
       fail(fmt::format("output letter '{}' of \"{}\" {}", static_cast<char>(output[k]), equation,
@@ -160,7 +160,7 @@ void check_output(const Labels& output, const std::vector<Term>& terms, std::str
 }
 
 // The labels that the output or an operand from `next` on still needs.
-Labels needed_after(const std::vector<Term>& terms, size_t next, const Labels& output) {
+Labels needed_after(const std::vector<EinsumTerm>& terms, size_t next, const Labels& output) {
   Labels needed = output;
   for (size_t k = next; k < terms.size(); ++k) {
     needed.insert(needed.end(), terms[k].labels.begin(), terms[k].labels.end());
@@ -177,8 +177,8 @@ Labels without(const Labels& labels, const Labels& needed) {
 }
 
 // Pairwise from the left; a letter is summed as soon as nothing later needs it.
-Term contract(std::vector<Term>& terms, const Labels& output) {
-  Term result = terms[0];
+EinsumTerm contract(std::vector<EinsumTerm>& terms, const Labels& output) {
+  EinsumTerm result = terms[0];
   sum_over(result, without(result.labels, needed_after(terms, 1, output)));
   for (size_t k = 1; k < terms.size(); ++k) {
     const Labels needed = needed_after(terms, k + 1, output);
@@ -203,7 +203,7 @@ Tensor einsum(std::string_view equation, const std::vector<Tensor>& xs, SourceLo
   const std::vector<Tensor> promoted = promote_only(operands);
   const DType dtype = promoted[0].dtype();
   if (is_bool(dtype)) fail("not defined for bool");
-  std::vector<Term> terms;
+  std::vector<EinsumTerm> terms;
   int hidden = 0;
   for (size_t k = 0; k < xs.size(); ++k) {
     terms.push_back(parse_term(subscripts.inputs[k], cast_to(promoted[k], wide(dtype))));
@@ -213,7 +213,7 @@ Tensor einsum(std::string_view equation, const std::vector<Tensor>& xs, SourceLo
   }
   const Labels output = subscripts.output ? parse_labels(*subscripts.output, hidden) : implicit_output(terms, hidden);
   check_output(output, terms, equation);
-  for (Term& term : terms) take_diagonals(term, equation);
+  for (EinsumTerm& term : terms) take_diagonals(term, equation);
   return cast_to(aligned(contract(terms, output), output), dtype);
 }
 

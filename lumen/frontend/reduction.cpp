@@ -75,7 +75,7 @@ Tensor log_prefix_sums(Tensor x, int64_t axis) {
   return x;
 }
 
-Tensor truth(Tensor x) { return is_bool(x.dtype()) ? x : ne(x, 0); }
+Tensor truth_of(Tensor x) { return is_bool(x.dtype()) ? x : ne(x, 0); }
 
 Tensor variance(Tensor x, const Axes& axes, int64_t correction, bool keepdim) {
   const Tensor deviation = x - mean(x, axes, true);
@@ -134,12 +134,12 @@ Tensor argmin(const Operand& x, int64_t axis, bool keepdim) {
 
 Tensor any(const Operand& x, const Axes& axes, bool keepdim) {
   const Call call("any", x.where());
-  return max_over(truth(x.tensor()), axes, keepdim);
+  return max_over(truth_of(x.tensor()), axes, keepdim);
 }
 
 Tensor all(const Operand& x, const Axes& axes, bool keepdim) {
   const Call call("all", x.where());
-  return not_of(max_over(not_of(truth(x.tensor())), axes, keepdim));
+  return not_of(max_over(not_of(truth_of(x.tensor())), axes, keepdim));
 }
 
 Tensor var(const Operand& x, const Axes& axes, int64_t correction, bool keepdim) {
@@ -169,7 +169,7 @@ Tensor logsumexp(const Operand& x, const Axes& axes, bool keepdim) {
 
 Tensor count_nonzero(const Operand& x, const Axes& axes) {
   const Call call("count_nonzero", x.where());
-  return sum(truth(x.tensor()), axes);
+  return sum(truth_of(x.tensor()), axes);
 }
 
 Tensor cumsum(const Operand& x, int64_t axis) {

@@ -44,12 +44,12 @@ std::vector<std::byte> reordered(std::span<const std::byte> bytes, std::span<con
 // One run of rows after another, so that the f32 values of a large matrix are never all there.
 Expected<std::vector<std::byte>> restored(std::span<const std::byte> bytes, const StorageType& from,
                                           std::span<const int64_t> dims, const TensorPlan& plan) {
-  constexpr size_t kRun = size_t{1} << 20;
+  constexpr size_t kCopiedAtOnce = size_t{1} << 20;
   const auto count = static_cast<size_t>(count_elements(dims).value_or(0));
   const size_t columns = dims.empty() ? 1 : static_cast<size_t>(dims.back());
   std::vector<std::byte> result(static_cast<size_t>(stored_bytes(plan.type, dims).value_or(0)));
   if (count == 0) return result;
-  const size_t rows = count / columns, run = std::max<size_t>(1, kRun / columns);
+  const size_t rows = count / columns, run = std::max<size_t>(1, kCopiedAtOnce / columns);
   const size_t from_row = row_bytes(from, columns), to_row = row_bytes(plan.type, columns);
   std::vector<float> values(std::min(run, rows) * columns);
   for (size_t first = 0; first < rows; first += run) {

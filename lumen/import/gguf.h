@@ -15,6 +15,8 @@
 
 namespace lumen {
 
+inline constexpr size_t kMaxGgufDims = 4;  // of one tensor
+
 class Gguf {
  public:
   struct Entry {

@@ -12,9 +12,8 @@ namespace lumen {
 
 namespace {
 
-constexpr uint64_t kMagic = 0x46554747;  // "GGUF"
-constexpr uint32_t kMaxDims = 4;
-constexpr std::string_view kAlignment = "general.alignment";
+constexpr uint64_t kGgufMagic = 0x46554747;  // "GGUF"
+constexpr std::string_view kAlignmentKey = "general.alignment";
 // What a name, a type and a value take at least; what a tensor's name, rank, type and offset take.
 constexpr uint64_t kLeastMetadata = 13, kLeastTensor = 24;
 
@@ -62,7 +61,8 @@ Expected<Gguf> GgufParser::parse() {
 }
 
 Expected<void> GgufParser::parse_start() {
-  if (LUMEN_TRY(take_unsigned(4, "the magic")) != kMagic) return bad("not a GGUF file: it does not start with GGUF");
+  if (LUMEN_TRY(take_unsigned(4, "the magic")) != kGgufMagic)
+    return bad("not a GGUF file: it does not start with GGUF");
   const uint64_t version = LUMEN_TRY(take_unsigned(4, "the version"));
   if (version != 0 && (version & 0xffff) == 0) return bad("a big-endian GGUF file, which cannot be read");
   if (version != 2 && version != 3) return bad(fmt::format("GGUF version {}, 2 and 3 are known", version));
@@ -148,10 +148,10 @@ Expected<void> GgufParser::parse_elements(GgufValue& value, uint64_t count, cons
 }
 
 Expected<void> GgufParser::parse_alignment() {
-  const auto found = file_.metadata_.find(kAlignment);
+  const auto found = file_.metadata_.find(kAlignmentKey);
   if (found == file_.metadata_.end()) return {};
   if (found->second.type != GgufType::u32 || found->second.is_array) {
-    return bad(fmt::format("metadata \"{}\" is {}, u32 is wanted", kAlignment, found->second.type_text()));
+    return bad(fmt::format("metadata \"{}\" is {}, u32 is wanted", kAlignmentKey, found->second.type_text()));
   }
   file_.alignment_ = std::get<GgufValue::Integers>(found->second.values)[0];
   if (std::has_single_bit(static_cast<uint64_t>(file_.alignment_))) return {};
@@ -165,8 +165,8 @@ Expected<void> GgufParser::parse_tensors(uint64_t count) {
     if (!is_utf8(name)) return bad(fmt::format("the tensor's name at byte {} is no UTF-8 text", start));
     const std::string what = fmt::format("the description of tensor \"{}\"", name);
     const uint64_t rank = LUMEN_TRY(take_unsigned(4, what));
-    if (rank > kMaxDims)
-      return bad(fmt::format("tensor \"{}\": {} dims, at most {} are possible", name, rank, kMaxDims));
+    if (rank > kMaxGgufDims)
+      return bad(fmt::format("tensor \"{}\": {} dims, at most {} are possible", name, rank, kMaxGgufDims));
     Gguf::Entry entry{};
     for (uint64_t d = 0; d < rank; ++d) {
       const uint64_t dim = LUMEN_TRY(take_unsigned(8, what));

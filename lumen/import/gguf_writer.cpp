@@ -13,10 +13,9 @@ namespace lumen {
 
 namespace {
 
-constexpr uint64_t kAlignment = 32;
-constexpr size_t kMaxDims = 4;
+constexpr uint64_t kDataAlignment = 32;
 
-uint64_t padding(uint64_t size) { return (kAlignment - size % kAlignment) % kAlignment; }
+uint64_t padding(uint64_t size) { return (kDataAlignment - size % kDataAlignment) % kDataAlignment; }
 
 class HeaderWriter {
  public:
@@ -65,7 +64,8 @@ Expected<void> check(const std::string& path, const GgufMetadata& metadata, std:
       return error(fmt::format("{}: tensor \"{}\" is given twice", path, tensor.name));
     }
     before = &tensor;
-    if (ggml_type(tensor.type) && tensor.dims.size() <= kMaxDims && stored_bytes(tensor.type, tensor.dims)) continue;
+    if (ggml_type(tensor.type) && tensor.dims.size() <= kMaxGgufDims && stored_bytes(tensor.type, tensor.dims))
+      continue;
     return error(fmt::format("{}: tensor \"{}\": GGUF cannot hold {}[{}]", path, tensor.name, name(tensor.type),
                              fmt::join(tensor.dims, ",")));
   }

@@ -52,7 +52,7 @@ Expected<void> read_experts(const Gguf& file, const Keys& key, ModelConfig& conf
                            config.experts));
 }
 
-Expected<void> read_rope_scaling(const Gguf& file, const Keys& key, ModelConfig& config) {
+Expected<void> read_gguf_rope_scaling(const Gguf& file, const Keys& key, ModelConfig& config) {
   const std::string factor = key("rope.scaling.factor"), kind = key("rope.scaling.type");
   if (!file.has(factor)) return {};
   const std::string type = file.has(kind) ? LUMEN_TRY(file.string(kind)) : "linear";
@@ -103,7 +103,7 @@ Expected<ModelConfig> model_config_of(const Gguf& file) {
   if (config.expert_hidden == 0) config.expert_hidden = config.hidden;
   config.epsilon = LUMEN_TRY(file.number(key("attention.layer_norm_rms_epsilon")));
   config.rope_base = LUMEN_TRY(number_or(file, key("rope.freq_base"), 10000));
-  LUMEN_TRY(read_rope_scaling(file, key, config));
+  LUMEN_TRY(read_gguf_rope_scaling(file, key, config));
   if (file.has(key("attention.sliding_window"))) {
     config.sliding_window = LUMEN_TRY(size_of(file, key("attention.sliding_window")));
   }

@@ -18,9 +18,9 @@ static_assert(std::endian::native == std::endian::little);
 
 namespace {
 
-constexpr std::string_view kMagic = "\x93NUMPY";
-constexpr size_t kMaxHeader = 1 << 20;
-constexpr size_t kMaxRank = 16;
+constexpr std::string_view kNpyMagic = "\x93NUMPY";
+constexpr size_t kMaxNpyHeader = 1 << 20;
+constexpr size_t kMaxNpyRank = 16;
 
 struct Descr {
   std::string_view text;  // without the byte order
@@ -72,7 +72,7 @@ class HeaderReader {
       skip_space();
       int64_t dim = 0;
       const auto [end, status] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), dim);
-      if (status != std::errc() || dim < 0 || shape.size() == kMaxRank) return {};
+      if (status != std::errc() || dim < 0 || shape.size() == kMaxNpyRank) return {};
       rest_.remove_prefix(static_cast<size_t>(end - rest_.data()));
       accept('L');  // Python 2 wrote longs
       shape.push_back(dim);
@@ -112,8 +112,6 @@ class HeaderReader {
   std::string_view rest_;
 };
 
-Diag file_error(std::string_view path, std::string_view text) { return error(fmt::format("{}: {}", path, text)); }
-
 Expected<DType> parse_descr(std::string_view descr, std::string_view path) {
   const bool byte_order_known = descr.size() == 3 && (descr[0] == '<' || descr[0] == '|' || descr[0] == '=');
   for (const Descr& known : kDescrs) {
@@ -130,16 +128,16 @@ struct Split {
 
 Expected<Split> split(std::span<const std::byte> bytes, std::string_view path) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  if (!text.starts_with(kMagic)) return file_error(path, "not a .npy file: it does not start with \\x93NUMPY");
-  if (text.size() < kMagic.size() + 2) return file_error(path, "truncated: the version is missing");
-  const int major = std::to_integer<int>(bytes[kMagic.size()]);
+  if (!text.starts_with(kNpyMagic)) return file_error(path, "not a .npy file: it does not start with \\x93NUMPY");
+  if (text.size() < kNpyMagic.size() + 2) return file_error(path, "truncated: the version is missing");
+  const int major = std::to_integer<int>(bytes[kNpyMagic.size()]);
   if (major < 1 || major > 3) return file_error(path, fmt::format(".npy version {} is not 1, 2 or 3", major));
   const size_t length_bytes = major == 1 ? 2 : 4;
-  const size_t start = kMagic.size() + 2 + length_bytes;
+  const size_t start = kNpyMagic.size() + 2 + length_bytes;
   if (text.size() < start) return file_error(path, "truncated: the length of the header is missing");
   size_t length = 0;
   for (size_t k = 0; k < length_bytes; ++k) length |= std::to_integer<size_t>(bytes[start - length_bytes + k]) << 8 * k;
-  if (length > kMaxHeader) return file_error(path, fmt::format("a header of {} bytes is too long", length));
+  if (length > kMaxNpyHeader) return file_error(path, fmt::format("a header of {} bytes is too long", length));
   if (text.size() - start < length) {
     return file_error(path, fmt::format("truncated: a header of {} bytes, {} are there", length, text.size() - start));
   }
@@ -198,10 +196,10 @@ Expected<void> write_npy(const std::string& path, const HostTensor& tensor) {
   std::string header = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}{}), }}", order, known->text,
                                    fmt::join(tensor.dims, ", "), tensor.dims.size() == 1 ? "," : "");
   // Data starts at a multiple of 64, after a newline.
-  const size_t start = kMagic.size() + 4;
+  const size_t start = kNpyMagic.size() + 4;
   header.append(63 - (start + header.size()) % 64, ' ');
   header += '\n';
-  std::string prefix(kMagic);
+  std::string prefix(kNpyMagic);
   prefix += '\1';
   prefix += '\0';
   prefix += static_cast<char>(header.size() & 0xff);

@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr uint64_t kMaxHeader = 100'000'000;  // the format's own limit
+constexpr uint64_t kMaxJsonHeader = 100'000'000;  // the format's own limit
 constexpr std::string_view kMetadata = "__metadata__";
 
 constexpr std::array kDtypes = {
@@ -35,8 +35,6 @@ constexpr std::array kDtypes = {
     std::pair{std::string_view("F8_E5M2"), DType::f8e5m2}, std::pair{std::string_view("F8_E8M0"), DType::f8ue8m0},
     std::pair{std::string_view("F4"), DType::f4e2m1},      std::pair{std::string_view("F6_E2M3"), DType::f6e2m3},
     std::pair{std::string_view("F6_E3M2"), DType::f6e3m2}};
-
-Diag file_error(std::string_view path, std::string_view text) { return error(fmt::format("{}: {}", path, text)); }
 
 std::optional<std::vector<int64_t>> parse_sizes(const Json& parent, const char* key) {
   const auto found = parent.find(key);
@@ -110,7 +108,7 @@ Expected<SafeTensors> SafeTensors::parse(std::span<const std::byte> bytes, std::
   if (bytes.size() < 8) return file_error(path, fmt::format("truncated: {} bytes, a length takes 8", bytes.size()));
   uint64_t length = 0;
   for (size_t k = 0; k < 8; ++k) length |= std::to_integer<uint64_t>(bytes[k]) << 8 * k;
-  if (length > kMaxHeader) return file_error(path, fmt::format("a header of {} bytes is too long", length));
+  if (length > kMaxJsonHeader) return file_error(path, fmt::format("a header of {} bytes is too long", length));
   if (length > bytes.size() - 8) {
     return file_error(path, fmt::format("truncated: a header of {} bytes, {} are there", length, bytes.size() - 8));
   }

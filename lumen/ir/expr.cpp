@@ -75,14 +75,14 @@ int compare_nodes(const ExprNode* a, const ExprNode* b) {
   return three_way(a->constant, b->constant);
 }
 
-void collect(const ExprNode* n, std::vector<Expr>& out, std::vector<const ExprNode*>& seen) {
+void collect_variables(const ExprNode* n, std::vector<Expr>& out, std::vector<const ExprNode*>& seen) {
   if (n->kind == ExprKind::constant || std::ranges::find(seen, n) != seen.end()) return;
   seen.push_back(n);
   if (n->kind == ExprKind::dim || n->kind == ExprKind::index) out.push_back(Expr(n));
-  for (const ExprNode* a : n->args) collect(a, out, seen);
+  for (const ExprNode* a : n->args) collect_variables(a, out, seen);
   if (n->kind != ExprKind::sum) return;
   for (const Term& t : n->terms) {
-    for (const ExprNode* a : t.atoms) collect(a, out, seen);
+    for (const ExprNode* a : t.atoms) collect_variables(a, out, seen);
   }
 }
 
@@ -101,7 +101,7 @@ int compare(Expr a, Expr b) { return compare_nodes(a.node(), b.node()); }
 std::vector<Expr> variables(Expr e) {
   std::vector<Expr> out;
   std::vector<const ExprNode*> seen;
-  collect(e.node(), out, seen);
+  collect_variables(e.node(), out, seen);
   std::ranges::sort(out, [](Expr a, Expr b) { return compare(a, b) < 0; });
   return out;
 }

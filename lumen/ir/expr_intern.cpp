@@ -129,7 +129,7 @@ uint32_t tree_size(const ExprNode& n) {
 }
 
 // Bounds are computed outside the lock, because they may build further expressions.
-const ExprNode* intern(ExprNode& key) {
+const ExprNode* intern_node(ExprNode& key) {
   key.hash = content_hash(key);
   if (const ExprNode* known = table().find(key)) return known;
   key.size = tree_size(key);
@@ -199,7 +199,7 @@ const ExprNode* intern_constant(int64_t value) {
   const auto make = [](int64_t v) {
     ExprNode key{.kind = ExprKind::constant};
     key.constant = v;
-    return intern(key);
+    return intern_node(key);
   };
   // Most constants are small, and asking for one must not cost a lock.
   static constexpr int64_t kFirst = -64;
@@ -216,7 +216,7 @@ const ExprNode* intern_dim(std::string_view name, Interval bounds) {
   ExprNode key{.kind = ExprKind::dim};
   key.name = name;
   key.bounds = bounds;
-  return intern(key);
+  return intern_node(key);
 }
 
 const ExprNode* intern_index(int k, const ExprNode* extent) {
@@ -224,13 +224,13 @@ const ExprNode* intern_index(int k, const ExprNode* extent) {
   ExprNode key{.kind = ExprKind::index};
   key.number = k;
   key.args = Atoms(&extent, 1);
-  return intern(key);
+  return intern_node(key);
 }
 
 const ExprNode* intern_atom(ExprKind kind, Atoms args) {
   ExprNode key{.kind = kind};
   key.args = args;
-  const ExprNode* n = intern(key);
+  const ExprNode* n = intern_node(key);
   return n->bounds.is_point() ? intern_constant(n->bounds.lo) : n;
 }
 
@@ -242,7 +242,7 @@ const ExprNode* intern_sum(int64_t constant, std::span<const Term> terms) {
   ExprNode key{.kind = ExprKind::sum};
   key.constant = constant;
   key.terms = terms;
-  return intern(key);
+  return intern_node(key);
 }
 
 const ExprNode* recall(MemoOp what, const ExprNode* a, const ExprNode* b) { return memo().find({what, a, b}); }

@@ -17,7 +17,7 @@ bool is_boolean(Expr e) {
   return e.node()->is_boolean() || (e.is_constant() && (*e.constant() == 0 || *e.constant() == 1));
 }
 
-Expr intern(ExprKind kind, const std::vector<Expr>& args) {
+Expr intern_logic(ExprKind kind, const std::vector<Expr>& args) {
   std::vector<const ExprNode*> nodes;
   for (const Expr a : args) nodes.push_back(a.node());
   return Expr(intern_atom(kind, nodes));
@@ -64,7 +64,7 @@ Expr ge0(Expr e) {
     return ge0(parts.quotient);
   }
   if (const auto product = without_quotient(e)) return ge0(*product);
-  return intern(ExprKind::ge0, {e});
+  return intern_logic(ExprKind::ge0, {e});
 }
 
 // e == 0 (or, negated, e != 0).
@@ -85,7 +85,7 @@ Expr equals_zero(Expr e, bool negated) {
   if ((not_below && prove_ge0(e - 1)) || (not_above && prove_ge0(-e - 1))) return negated ? 1 : 0;
   const Expr flipped = -e;
   if (e.node()->terms[0].coefficient < 0 && flipped.kind() != ExprKind::undefined) e = flipped;
-  return intern(negated ? ExprKind::ne0 : ExprKind::eq0, {e});
+  return intern_logic(negated ? ExprKind::ne0 : ExprKind::eq0, {e});
 }
 
 Expr truth(Expr e) { return is_boolean(e) ? e : equals_zero(e, true); }
@@ -147,7 +147,7 @@ Expr conjunction(const std::vector<Expr>& args) {
     flat = keep_minimal(flat, implies);
   }
   if (flat.empty()) return 1;
-  return flat.size() == 1 ? flat[0] : intern(ExprKind::all, flat);
+  return flat.size() == 1 ? flat[0] : intern_logic(ExprKind::all, flat);
 }
 
 // min for kind == min, max for kind == max.
@@ -164,7 +164,7 @@ Expr extremum(ExprKind kind, Expr a, Expr b) {
   sort_unique(args);
   const auto beats = [kind](Expr x, Expr y) { return kind == ExprKind::min ? prove_ge0(y - x) : prove_ge0(x - y); };
   if (args.size() <= kMaxPairwise) args = keep_minimal(args, beats);
-  return args.size() == 1 ? args[0] : intern(kind, args);
+  return args.size() == 1 ? args[0] : intern_logic(kind, args);
 }
 
 }  // namespace
@@ -192,7 +192,7 @@ Expr logical_not(Expr e) {
       for (const ExprNode* n : e.node()->args) negated.push_back(logical_not(Expr(n)));
       if (e.kind() == ExprKind::any) return conjunction(negated);
       sort_unique(negated);
-      return intern(ExprKind::any, negated);
+      return intern_logic(ExprKind::any, negated);
     }
     default:
       return equals_zero(e, false);

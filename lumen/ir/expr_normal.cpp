@@ -76,7 +76,7 @@ struct OwnedTerm {
 };
 
 // Sorts, adds up equal monomials, drops zeros.
-Expr collect(int64_t constant, std::vector<OwnedTerm>& terms) {
+Expr sum_of_terms(int64_t constant, std::vector<OwnedTerm>& terms) {
   std::ranges::sort(terms,
                     [](const OwnedTerm& x, const OwnedTerm& y) { return compare_monomials(x.atoms, y.atoms) < 0; });
   Terms out;
@@ -134,7 +134,7 @@ Expr operator*(Expr a, Expr b) {
   for (const Term& t : y.terms) fits = fits && add(x.constant, t.coefficient, t.atoms, {});
   int64_t constant = 0;
   fits = fits && !__builtin_mul_overflow(x.constant, y.constant, &constant);
-  const Expr result = fits ? collect(constant, terms) : Expr::undefined();
+  const Expr result = fits ? sum_of_terms(constant, terms) : Expr::undefined();
   remember(MemoOp::product, a.node(), b.node(), result.node());
   return result;
 }

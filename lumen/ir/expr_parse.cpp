@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "lumen/ir/expr.h"
+#include "lumen/ir/text_chars.h"
 
 namespace lumen {
 namespace {
@@ -12,9 +13,6 @@ namespace {
 constexpr int kMaxNesting = 64;
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_word_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_word(char c) { return is_word_start(c) || is_digit(c) || c == '.'; }
 
 class Parser {
  public:

@@ -23,6 +23,8 @@
 namespace lumen {
 
 enum class NodeId : uint32_t {};
+// Its place in what has an entry for every node.
+inline size_t at(NodeId id) { return static_cast<size_t>(id); }
 
 struct Node {
   const OpDef* op;

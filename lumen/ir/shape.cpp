@@ -16,7 +16,7 @@ struct ShapeNode {
 
 namespace {
 
-const ShapeNode* intern(std::vector<Expr> dims) {
+const ShapeNode* intern_shape(std::vector<Expr> dims) {
   static auto& interner = *new Interner<ShapeNode>;  // never destroyed: handles in statics stay valid
   Hasher hasher;
   hasher.add(dims.size());
@@ -27,13 +27,13 @@ const ShapeNode* intern(std::vector<Expr> dims) {
 }  // namespace
 
 Shape::Shape() {
-  static const ShapeNode* const scalar = intern({});
+  static const ShapeNode* const scalar = intern_shape({});
   node_ = scalar;
 }
-Shape::Shape(std::initializer_list<Expr> dims) : node_(intern(dims)) {}
-Shape::Shape(std::span<const Expr> dims) : node_(intern({dims.begin(), dims.end()})) {}
-Shape::Shape(const std::vector<Expr>& dims) : node_(intern(dims)) {}
-Shape::Shape(const std::vector<int64_t>& dims) : node_(intern({dims.begin(), dims.end()})) {}
+Shape::Shape(std::initializer_list<Expr> dims) : node_(intern_shape(dims)) {}
+Shape::Shape(std::span<const Expr> dims) : node_(intern_shape({dims.begin(), dims.end()})) {}
+Shape::Shape(const std::vector<Expr>& dims) : node_(intern_shape(dims)) {}
+Shape::Shape(const std::vector<int64_t>& dims) : node_(intern_shape({dims.begin(), dims.end()})) {}
 
 std::span<const Expr> Shape::dims() const { return node_->dims; }
 

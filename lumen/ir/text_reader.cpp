@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <charconv>
 
+#include "lumen/ir/text_chars.h"
+
 namespace lumen {
 
 namespace {
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' || c == '.'; }
 std::string_view word_at_start(std::string_view text) {
   const auto end = std::find_if_not(text.begin(), text.end(), is_word);
   return text.substr(0, static_cast<size_t>(end - text.begin()));

@@ -41,7 +41,7 @@ Expr simplify_under(Expr guard, Expr index) {
   return effort(simpler) < effort(index) ? simpler : index;
 }
 
-const ViewNode* intern(Shape shape, Expr index, Expr guard, Scalar fill) {
+const ViewNode* intern_view(Shape shape, Expr index, Expr guard, Scalar fill) {
   static auto& interner = *new Interner<ViewNode>;  // never destroyed: handles in statics stay valid
   if (is_empty(shape)) {
     index = 0;
@@ -62,8 +62,8 @@ const ViewNode* intern(Shape shape, Expr index, Expr guard, Scalar fill) {
 }  // namespace
 
 View::View() : View(Shape(), 0) {}
-View::View(Shape shape, Expr index) : node_(intern(shape, index, 1, Scalar{})) {}
-View::View(Shape shape, Expr index, Expr guard, Scalar fill) : node_(intern(shape, index, ne(guard, 0), fill)) {}
+View::View(Shape shape, Expr index) : node_(intern_view(shape, index, 1, Scalar{})) {}
+View::View(Shape shape, Expr index, Expr guard, Scalar fill) : node_(intern_view(shape, index, ne(guard, 0), fill)) {}
 
 View View::identity(Shape shape) {
   if (is_empty(shape)) return View(shape, 0);

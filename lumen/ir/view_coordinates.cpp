@@ -11,20 +11,20 @@ namespace {
 constexpr int kFirstNewVariable = 1000;  // far above any rank
 constexpr size_t kMaxSplits = 16;
 
-using Terms = std::vector<std::pair<Expr, Expr>>;
+using Products = std::vector<std::pair<Expr, Expr>>;
 
 size_t count_indices(Expr e) {
   const std::vector<Expr> all = variables(e);
   return static_cast<size_t>(std::ranges::count(all, ExprKind::index, &Expr::kind));
 }
 
-bool are_opposite(const Terms& a, const Terms& b) {
+bool are_opposite(const Products& a, const Products& b) {
   return std::ranges::equal(a, b,
                             [](const auto& x, const auto& y) { return x.first == y.first && x.second == -y.second; });
 }
 
 // The largest value of the terms, when the signs of the coefficients are known.
-std::optional<Expr> upper_bound(const Terms& terms) {
+std::optional<Expr> upper_bound(const Products& terms) {
   Expr bound = 0;
   for (const auto& [variable, coefficient] : terms) {
     if (prove_ge0(-coefficient)) continue;
@@ -35,7 +35,7 @@ std::optional<Expr> upper_bound(const Terms& terms) {
 }
 
 // For `terms` + rest >= 0: the largest value of `terms`, from an opposite condition or from the variables' ranges.
-std::optional<Expr> upper_bound(const Terms& terms, std::span<const Expr> conditions) {
+std::optional<Expr> upper_bound(const Products& terms, std::span<const Expr> conditions) {
   for (const Expr& condition : conditions) {
     const auto other = linear_in_indices(condition);
     if (other && are_opposite(terms, other->terms)) return other->rest;

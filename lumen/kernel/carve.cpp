@@ -13,8 +13,6 @@ namespace {
 
 constexpr uint32_t kNone = ~uint32_t{0};
 
-size_t at(NodeId id) { return static_cast<size_t>(id); }
-
 class Carver {
  public:
   Carver(const Graph& graph, std::span<const NodeId> part)

@@ -9,8 +9,6 @@ namespace lumen {
 
 namespace {
 
-size_t at(NodeId id) { return static_cast<size_t>(id); }
-
 class Count {
  public:
   Count(const Graph& body, const DimValues& dims) : body_(body), dims_(dims), read_(body.size(), 0) {}

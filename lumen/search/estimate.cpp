@@ -10,8 +10,6 @@ namespace lumen::search {
 
 namespace {
 
-size_t at(NodeId id) { return static_cast<size_t>(id); }
-
 class Estimate {
  public:
   Estimate(const Graph& body, const DimValues& dims) : body_(body), dims_(dims), computed_(body.size(), 0) {}

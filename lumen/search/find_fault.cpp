@@ -18,7 +18,7 @@ namespace lumen::search {
 namespace {
 
 constexpr double kReduceSeconds = 10;
-constexpr double kLongestInterpretation = 0.2;  // seconds
+constexpr double kLongestOfKernel = 0.2;  // seconds
 
 using GraphPtr = std::shared_ptr<const Graph>;
 
@@ -56,7 +56,7 @@ Expected<bool> is_rewritten_wrongly(const Graph& graph, const Machine& machine, 
 }
 
 Expected<std::string> find_wrong_rule(const GraphPtr& graph, const Graph& program, const Machine& machine) {
-  if (interpreting_seconds(*graph, small_dims(*graph)) > kLongestInterpretation) return std::string();
+  if (interpreting_seconds(*graph, small_dims(*graph)) > kLongestOfKernel) return std::string();
   if (LUMEN_TRY(agree(*graph, program))) return std::string();
   if (!LUMEN_TRY(is_rewritten_wrongly(*graph, machine, ""))) {
     return std::string("the program is not one that the rules make of the graph: was it given, by LUMEN_OVERRIDE?");

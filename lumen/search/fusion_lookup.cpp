@@ -7,7 +7,7 @@ namespace lumen::search {
 
 namespace {
 
-using Points = std::map<FusionShape, FusionTimes>;
+using TimesByShape = std::map<FusionShape, FusionTimes>;
 
 double distance(const FusionShape& a, const FusionShape& b) {
   double sum = 0;
@@ -36,7 +36,7 @@ struct Box {
     return shape;
   }
   size_t corners() const { return size_t{1} << low.size(); }
-  bool is_measured(const Points& points) const {
+  bool is_measured(const TimesByShape& points) const {
     for (size_t k = 0; k < corners(); ++k) {
       if (!points.contains(corner(k))) return false;
     }
@@ -44,7 +44,7 @@ struct Box {
   }
 };
 
-std::optional<Box> smallest_box(const Points& points, const FusionShape& shape) {
+std::optional<Box> smallest_box(const TimesByShape& points, const FusionShape& shape) {
   std::optional<Box> best;
   double best_size = INFINITY;
   for (const auto& [low, low_times] : points) {
@@ -70,7 +70,7 @@ double weight(const Box& box, size_t corner, const FusionShape& shape) {
   return product;
 }
 
-FusionTimes interpolated(const Points& points, const Box& box, const FusionShape& shape) {
+FusionTimes interpolated(const TimesByShape& points, const Box& box, const FusionShape& shape) {
   FusionTimes logs;
   for (size_t k = 0; k < box.corners(); ++k) {
     const FusionTimes& times = points.at(box.corner(k));
@@ -102,7 +102,7 @@ std::string_view name(FusionSource source) {
 std::optional<FusionFound> look_up(const FusionProfile& profile, const std::string& pattern, const FusionShape& shape) {
   const auto found = profile.patterns.find(pattern);
   if (found == profile.patterns.end() || found->second.empty()) return std::nullopt;
-  const Points& points = found->second;
+  const TimesByShape& points = found->second;
   if (points.begin()->first.size() != shape.size()) return std::nullopt;
   if (const auto exact = points.find(shape); exact != points.end()) {
     return FusionFound{exact->second, FusionSource::exact, shape};

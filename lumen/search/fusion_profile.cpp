@@ -17,15 +17,15 @@ namespace lumen::search {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr double kMostMilliseconds = 1e9;
 constexpr size_t kMostRank = 8;
 
 // Reads the two halves, and whatever stands in the meta block.
-class Reader {
+class ProfileReader {
  public:
-  Reader(const Json& json, const std::string& file, std::span<const std::string_view> known)
+  ProfileReader(const OrderedJson& json, const std::string& file, std::span<const std::string_view> known)
       : json_(json), known_(known) {
     profile_.file = file;
   }
@@ -53,7 +53,8 @@ class Reader {
     return {};
   }
 
-  Expected<void> read_half(const std::string& half, const Json& patterns, double FusionTimes::*time, bool may_be_zero) {
+  Expected<void> read_half(const std::string& half, const OrderedJson& patterns, double FusionTimes::*time,
+                           bool may_be_zero) {
     if (!patterns.is_object()) return error(fmt::format("\"{}\" is no object of patterns", half));
     for (const auto& [name, shapes] : patterns.items()) {
       LUMEN_TRY(check_pattern(name, known_));
@@ -92,7 +93,7 @@ class Reader {
 
   Expected<void> read_meta() {
     if (!json_.contains("meta")) return {};
-    const Json& meta = json_["meta"];
+    const OrderedJson& meta = json_["meta"];
     if (!meta.is_object()) return error("\"meta\" is no object");
     std::string dtype;
     const std::pair<const char*, std::string*> texts[] = {{"hardware", &profile_.hardware},
@@ -114,7 +115,7 @@ class Reader {
   // Of times that are there.
   Expected<void> read_spread() {
     if (!json_.contains("meta") || !json_["meta"].contains("spread")) return {};
-    const Json& spread = json_["meta"]["spread"];
+    const OrderedJson& spread = json_["meta"]["spread"];
     if (!spread.is_object()) return error("meta.spread is no object");
     for (const auto& [half, patterns] : spread.items()) {
       if (half == "unfused") {
@@ -126,7 +127,7 @@ class Reader {
     return check_both();
   }
 
-  const Json& json_;
+  const OrderedJson& json_;
   std::span<const std::string_view> known_;
   FusionProfile profile_;
 };
@@ -134,10 +135,11 @@ class Reader {
 // A parser of JSON keeps one of two values with the same key, and does not say so.
 class Keys {
  public:
-  bool operator()(int, Json::parse_event_t event, Json& parsed) {
-    if (event == Json::parse_event_t::object_start) open_.emplace_back();
-    if (event == Json::parse_event_t::object_end) open_.pop_back();
-    if (event == Json::parse_event_t::key && !open_.back().insert(parsed.get<std::string>()).second && twice_.empty()) {
+  bool operator()(int, OrderedJson::parse_event_t event, OrderedJson& parsed) {
+    if (event == OrderedJson::parse_event_t::object_start) open_.emplace_back();
+    if (event == OrderedJson::parse_event_t::object_end) open_.pop_back();
+    if (event == OrderedJson::parse_event_t::key && !open_.back().insert(parsed.get<std::string>()).second &&
+        twice_.empty()) {
       twice_ = parsed.get<std::string>();
     }
     return true;
@@ -156,10 +158,10 @@ double rounded(double milliseconds) {
   return milliseconds;
 }
 
-Json half(const FusionProfile& profile, double FusionTimes::*time) {
-  Json patterns = Json::object();
+OrderedJson half(const FusionProfile& profile, double FusionTimes::*time) {
+  OrderedJson patterns = OrderedJson::object();
   for (const auto& [name, shapes] : profile.patterns) {
-    Json& of_pattern = patterns[name] = Json::object();
+    OrderedJson& of_pattern = patterns[name] = OrderedJson::object();
     for (const auto& [shape, times] : shapes) of_pattern[shape_text(shape)] = rounded(times.*time);
   }
   return patterns;
@@ -188,10 +190,10 @@ Expected<FusionShape> parse_fusion_shape(std::string_view text) {
 }
 
 std::string print_fusion_profile(const FusionProfile& profile) {
-  Json json;
+  OrderedJson json;
   json["unfused"] = half(profile, &FusionTimes::unfused);
   json["fused"] = half(profile, &FusionTimes::fused);
-  Json& meta = json["meta"];
+  OrderedJson& meta = json["meta"];
   meta["hardware"] = profile.hardware;
   meta["setting"] = profile.setting;
   meta["commit"] = profile.commit;
@@ -205,10 +207,10 @@ std::string print_fusion_profile(const FusionProfile& profile) {
 Expected<FusionProfile> parse_fusion_profile(std::string_view text, const std::string& file,
                                              std::span<const std::string_view> known) {
   Keys keys;
-  const Json json = Json::parse(text, std::ref(keys), /*allow_exceptions=*/false);
+  const OrderedJson json = OrderedJson::parse(text, std::ref(keys), /*allow_exceptions=*/false);
   if (json.is_discarded()) return error(fmt::format("{}: not JSON", file));
   if (!keys.twice().empty()) return error(fmt::format("{}: the key \"{}\" is there twice", file, keys.twice()));
-  Expected<FusionProfile> profile = Reader(json, file, known).read();
+  Expected<FusionProfile> profile = ProfileReader(json, file, known).read();
   if (profile.ok()) return profile;
   return error(fmt::format("{}: {}", file, profile.diag().message));
 }

@@ -15,13 +15,11 @@ namespace {
 
 constexpr size_t kNone = ~size_t{0};
 
-size_t at(NodeId id) { return static_cast<size_t>(id); }
-
 bool is_free(const Node& node) { return node.is<hlir::View>() || node.is<hlir::Constant>() || node.is<hlir::Iota>(); }
 
 // Stored, it would take more memory than what it comes from, or as much; and a contraction multiplies narrow operands
 // faster.
-bool widens(const Graph& graph, const Node& node) {
+bool is_widening(const Graph& graph, const Node& node) {
   if (node.is<hlir::Bitcast>()) return true;
   return node.is<hlir::Cast>() && info(graph[node.operands[0]].type.dtype).bits < info(node.type.dtype).bits;
 }
@@ -225,7 +223,7 @@ Reads::Reads(const Graph& graph, std::span<const NodeId> left)
   for (const Output& output : graph.outputs()) is_output[at(output.value)] = true;
   for (const NodeId id : order_) {
     const Node& node = graph[id];
-    const bool free = is_free(node) || (widens(graph, node) && !is_output[at(id)]) || is_left[at(id)];
+    const bool free = is_free(node) || (is_widening(graph, node) && !is_output[at(id)]) || is_left[at(id)];
     computes_[at(id)] = !node.is<Input>() && !free;
     std::vector<NodeId>& sources = sources_[at(id)];
     for (const NodeId operand : node.operands) {

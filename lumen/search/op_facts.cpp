@@ -62,7 +62,7 @@ std::optional<Scalar> fold_scalars(const OpDef& op, const void* fields, const st
   return is_float(result.dtype) ? Scalar::of(result.dtype, result.value.f) : Scalar::of(result.dtype, result.value.i);
 }
 
-std::string numbered(std::string_view pattern, size_t count) {
+std::string repeated_for(std::string_view pattern, size_t count) {
   std::string text;
   for (size_t k = 0; k < count; ++k) text += fmt::format(fmt::runtime(pattern), k);
   return text;
@@ -81,15 +81,16 @@ void add_fact_primitives(egraph::EGraph& graph, const FieldValues& values, const
 
 std::string fact_rules(const OpDef& op, size_t operands, std::string_view name) {
   const std::string term =
-      fmt::format("(= ?t ({}{}{}))", name, numbered(" ?x{}", operands), numbered(" ?f{}", op.fields.size()));
-  const std::string fields = numbered(" ?f{}", op.fields.size());
+      fmt::format("(= ?t ({}{}{}))", name, repeated_for(" ?x{}", operands), repeated_for(" ?f{}", op.fields.size()));
+  const std::string fields = repeated_for(" ?f{}", op.fields.size());
   std::string rules = fmt::format(
       "(rule ({}{} (= ?type (infer-{}{}{}))) ((set (type_of ?t) ?type)) :ruleset facts :name \"type of {}\")\n", term,
-      numbered(" (= ?t{0} (type_of ?x{0}))", operands), name, numbered(" ?t{}", operands), fields, name);
+      repeated_for(" (= ?t{0} (type_of ?x{0}))", operands), name, repeated_for(" ?t{}", operands), fields, name);
   if (op.is_elementwise()) {
     rules += fmt::format(
         "(rule ({}{} (= ?c (fold-{}{}{}))) ((set (constant_of ?t) ?c)) :ruleset facts :name \"constant of {}\")\n",
-        term, numbered(" (= ?c{0} (constant_of ?x{0}))", operands), name, numbered(" ?c{}", operands), fields, name);
+        term, repeated_for(" (= ?c{0} (constant_of ?x{0}))", operands), name, repeated_for(" ?c{}", operands), fields,
+        name);
   }
   return rules;
 }

@@ -21,10 +21,8 @@ constexpr size_t kLeastPeriod = 12;  // ops: what is smaller may fuse with its n
 constexpr size_t kLeastTimes = 3;
 constexpr size_t kMostPeriods = 64;  // tried
 
-size_t at(NodeId id) { return static_cast<size_t>(id); }
-
 // A run of `times` repetitions of `period` ops from op `begin` on; `slack` more ops fit the pattern behind it.
-struct Run {
+struct LayerRun {
   size_t begin = 0, period = 0, times = 0, slack = 0;
   size_t end() const { return begin + period * times; }
   size_t saved() const { return times == 0 ? 0 : period * (times - 1); }
@@ -143,9 +141,9 @@ class Roller {
 
   // Cuts what repeats most within [begin, end), then what is before, after and inside of it.
   void cut(size_t begin, size_t end) {
-    const Run found = best_run(begin, end);
+    const LayerRun found = best_run(begin, end);
     if (found.times < kLeastTimes) return;
-    const Run run = rotated(found);
+    const LayerRun run = rotated(found);
     for (size_t k = 0; k <= run.times; ++k) cuts_.push_back(run.begin + k * run.period);
     cut(begin, run.begin);
     cut(run.end(), end);
@@ -157,10 +155,10 @@ class Roller {
     }
   }
 
-  Run best_run(size_t begin, size_t end) const {
-    Run best;
+  LayerRun best_run(size_t begin, size_t end) const {
+    LayerRun best;
     for (const size_t period : periods(begin, end)) {
-      const Run run = longest_run(begin, end, period);
+      const LayerRun run = longest_run(begin, end, period);
       if (run.saved() > best.saved()) best = run;
     }
     return best;
@@ -184,8 +182,8 @@ class Roller {
     return result;
   }
 
-  Run longest_run(size_t begin, size_t end, size_t period) const {
-    Run best;
+  LayerRun longest_run(size_t begin, size_t end, size_t period) const {
+    LayerRun best;
     size_t best_length = 0;
     for (size_t k = begin, length = 0; k + period < end; ++k) {
       length = labels_[k] == labels_[k + period] ? length + 1 : 0;
@@ -198,7 +196,7 @@ class Roller {
   }
 
   // The same run from where a cut loses least.
-  Run rotated(Run run) const {
+  LayerRun rotated(LayerRun run) const {
     size_t best = 0;
     for (size_t shift = 1; shift <= run.slack; ++shift) {
       if (loss(run, shift) < loss(run, best)) best = shift;
@@ -209,7 +207,7 @@ class Roller {
   }
 
   // Bytes that go from one repetition to the next, and might not if it were not cut here.
-  double loss(const Run& run, size_t shift) const {
+  double loss(const LayerRun& run, size_t shift) const {
     const size_t cut = run.begin + run.period + shift;
     double total = 0;
     for (size_t k = cut - run.period; k < cut; ++k) {

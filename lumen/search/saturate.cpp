@@ -11,7 +11,6 @@
 namespace lumen {
 
 using egraph::IterationReport;
-using egraph::Program;
 using egraph::RuleId;
 
 namespace {
@@ -21,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // Whether a rule states the fact.
-bool states(const Program& program, RuleId rule, std::string_view fact) {
+bool states(const egraph::Program& program, RuleId rule, std::string_view fact) {
   const egraph::EGraph& graph = program.egraph();
   return std::ranges::any_of(graph.rule(rule).actions, [&](const egraph::Action& action) {
     const bool writes = action.kind == egraph::Action::Kind::set || action.kind == egraph::Action::Kind::make;
@@ -29,14 +28,14 @@ bool states(const Program& program, RuleId rule, std::string_view fact) {
   });
 }
 
-void erase_switched_off(const Program& program, const SaturateOptions& options, std::vector<RuleId>& rules) {
+void erase_switched_off(const egraph::Program& program, const SaturateOptions& options, std::vector<RuleId>& rules) {
   std::erase_if(rules, [&](RuleId rule) {
     return std::ranges::find(options.without, program.egraph().rule(rule).name) != options.without.end() ||
            std::ranges::any_of(options.without_facts, [&](auto& fact) { return states(program, rule, fact); });
   });
 }
 
-Expected<std::vector<RuleId>> chosen_rules(Program& program, const SaturateOptions& options) {
+Expected<std::vector<RuleId>> chosen_rules(egraph::Program& program, const SaturateOptions& options) {
   std::vector<RuleId> rules = LUMEN_TRY(program.rules_of("exact"));
   if (options.rounding) {
     const std::vector<RuleId> more = LUMEN_TRY(program.rules_of("rounding"));
@@ -46,9 +45,9 @@ Expected<std::vector<RuleId>> chosen_rules(Program& program, const SaturateOptio
   return rules;
 }
 
-class Run {
+class Saturation {
  public:
-  Run(Program& program, const SaturateOptions& options, SaturateReport& report)
+  Saturation(egraph::Program& program, const SaturateOptions& options, SaturateReport& report)
       : program_(program), options_(options), report_(report) {}
 
   Expected<void> run() {
@@ -90,13 +89,13 @@ class Run {
     return report.changed && report.limit.empty();
   }
 
-  Program& program_;
+  egraph::Program& program_;
   const SaturateOptions& options_;
   SaturateReport& report_;
   Clock::time_point start_ = Clock::now();
 };
 
-Expected<void> load_rules(Program& program, const SaturateOptions& options) {
+Expected<void> load_rules(egraph::Program& program, const SaturateOptions& options) {
   const std::vector<RuleFile> files = options.rules.empty() ? LUMEN_TRY(rules_in_use()) : options.rules;
   for (const RuleFile& file : files) LUMEN_TRY(program.run_text(with_op_lists(file.text), file.name));
   return {};
@@ -131,14 +130,14 @@ Expected<bool> Saturated::knows(const Graph& other) {
 Expected<Saturated> saturate(const Graph& graph, const SaturateOptions& options) {
   Saturated result;
   result.graph_ = &graph;
-  result.program_ = std::make_unique<Program>();
-  Program& program = *result.program_;
+  result.program_ = std::make_unique<egraph::Program>();
+  egraph::Program& program = *result.program_;
   if (options.trace) program.egraph().enable_tracing();
   result.encoding_ = std::make_unique<Encoding>(LUMEN_TRY(Encoding::declare(program)));
   add_rule_primitives(program.egraph());
   LUMEN_TRY(load_rules(program, options));
   result.roots_ = LUMEN_TRY(result.encoding_->encode(graph));
-  LUMEN_TRY(Run(program, options, result.report_).run());
+  LUMEN_TRY(Saturation(program, options, result.report_).run());
   if (!options.check) return result;
   Expected<void> sound = check_terms(program.egraph(), *result.encoding_);
   if (sound.ok()) return result;

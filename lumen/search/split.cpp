@@ -13,9 +13,9 @@ namespace lumen::search {
 
 namespace {
 
-constexpr double kWorthIt = 0.97;  // two kernels must take less than this of what one takes
-constexpr double kHopeless = 1.5;  // an estimate of more than this of the whole is not measured
-constexpr size_t kMostCuts = 4;    // of one group, in one round
+constexpr double kWorthIt = 0.97;       // two kernels must take less than this of what one takes
+constexpr double kHopelessShare = 1.5;  // an estimate of more than this of the whole is not measured
+constexpr size_t kMostCuts = 4;         // of one group, in one round
 constexpr int kMostRounds = 3;
 
 struct Cut {
@@ -86,7 +86,7 @@ class Splitter {
       }
       if (cut.after.empty() || !seen.insert(cut.before).second) continue;
       const double whole = tuner_.estimated(*body_of(group));
-      if (tuner_.estimated(*body_of(cut.before)) + tuner_.estimated(*body_of(cut.after)) > kHopeless * whole) {
+      if (tuner_.estimated(*body_of(cut.before)) + tuner_.estimated(*body_of(cut.after)) > kHopelessShare * whole) {
         hopeless = true;
         continue;
       }

@@ -46,9 +46,9 @@ class CountingIterator {
 };
 
 // One entry or a document, token by token: nothing of the text is believed and no tree of it is built.
-class Reader : public nlohmann::json_sax<Json> {
+class TuningReader : public nlohmann::json_sax<Json> {
  public:
-  Reader(std::string_view text, bool line) : text_(text), read_(text.data()), line_(line), fields_(line) {}
+  TuningReader(std::string_view text, bool line) : text_(text), read_(text.data()), line_(line), fields_(line) {}
 
   Expected<std::vector<TuningEntry>> read(const std::string& name) {
     Json::sax_parse(CountingIterator(text_.data(), &read_), CountingIterator(text_.data() + text_.size(), &read_),
@@ -206,11 +206,11 @@ class Reader : public nlohmann::json_sax<Json> {
 }  // namespace
 
 Expected<std::vector<TuningEntry>> parse_document(std::string_view text, const std::string& name) {
-  return Reader(text, /*line=*/false).read(name);
+  return TuningReader(text, /*line=*/false).read(name);
 }
 
 Expected<TuningEntry> parse_line(std::string_view line) {
-  std::vector<TuningEntry> entries = LUMEN_TRY(Reader(line, /*line=*/true).read("line"));
+  std::vector<TuningEntry> entries = LUMEN_TRY(TuningReader(line, /*line=*/true).read("line"));
   return std::move(entries.front());
 }
 

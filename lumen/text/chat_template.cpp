@@ -16,9 +16,9 @@ namespace {
 
 using namespace text;
 using Kind = Value::Kind;
-using Node = const ExprNode*;
+using Expression = const ExprNode*;
 
-constexpr int kMaxDepth = 600;  // of evaluation: C++'s stack has an end
+constexpr int kMaxEvaluationDepth = 600;  // of evaluation: C++'s stack has an end
 
 enum class Flow { next, break_, continue_ };
 
@@ -79,7 +79,7 @@ class Renderer {
   Expected<void> step() {
     if (++steps_ > limits_.steps) return error(fmt::format("more than {} steps", limits_.steps));
     if (heap_.full() || out_.size() > limits_.bytes) return error(fmt::format("more than {} bytes", limits_.bytes));
-    if (depth_ > kMaxDepth) return error("nested too deeply");
+    if (depth_ > kMaxEvaluationDepth) return error("nested too deeply");
     return {};
   }
 
@@ -205,7 +205,7 @@ class Renderer {
     const size_t base = std::exchange(macro_base_, frames_.size());
     frames_.emplace_back();
     for (size_t k = 0; k < names.size(); ++k) {
-      const Node otherwise = macro.parameters[k].second;
+      const Expression otherwise = macro.parameters[k].second;
       set(names[k], bound[k] != nullptr    ? *bound[k]
                     : otherwise != nullptr ? LUMEN_TRY(evaluate(otherwise))
                                            : Value::undefined(macro.parameters[k].first.c_str()));
@@ -240,9 +240,9 @@ class Renderer {
     }
   }
 
-  Expected<std::vector<Value>> evaluate_all(const std::vector<Node>& nodes) {
+  Expected<std::vector<Value>> evaluate_all(const std::vector<Expression>& nodes) {
     std::vector<Value> values;
-    for (const Node node : nodes) values.push_back(LUMEN_TRY(evaluate(node)));
+    for (const Expression node : nodes) values.push_back(LUMEN_TRY(evaluate(node)));
     return values;
   }
 
@@ -282,7 +282,7 @@ class Renderer {
     return value.is_number() ? Expected<Value>(value) : error("+ needs a number");
   }
 
-  Expected<Value> evaluate(Node node) {
+  Expected<Value> evaluate(Expression node) {
     const Level level(*this);
     LUMEN_TRY(step());
     switch (node->kind) {

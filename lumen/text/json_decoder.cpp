@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::array<std::string_view, 9> kSupported = {
+constexpr std::array<std::string_view, 9> kDecoders = {
     "BPEDecoder", "ByteFallback", "ByteLevel", "Fuse", "Metaspace", "Replace", "Sequence", "Strip", "WordPiece"};
 
 Expected<MakeDecodeStep> read_strip(const JsonObject& object) {
@@ -23,21 +23,21 @@ Expected<MakeDecodeStep> read_strip(const JsonObject& object) {
   return decode_strip(content, static_cast<size_t>(start), static_cast<size_t>(stop));
 }
 
-Expected<MakeDecodeStep> read_replace(const JsonObject& object) {
+Expected<MakeDecodeStep> read_replace_step(const JsonObject& object) {
   const JsonPattern pattern = LUMEN_TRY(read_pattern(*LUMEN_TRY(object.require("pattern")), object.where()));
   const std::string content = LUMEN_TRY(object.string("content"));
   if (pattern.regex) return object.bad("a Regex pattern is not supported in a decoder; a String is");
   return decode_each([=](std::string_view token) { return replace_all(token, pattern.text, content); });
 }
 
-Expected<MakeDecodeStep> read_metaspace(const JsonObject& object) {
+Expected<MakeDecodeStep> read_metaspace_step(const JsonObject& object) {
   const std::string replacement = LUMEN_TRY(object.string("replacement"));
   const bool legacy = LUMEN_TRY(object.boolean("add_prefix_space", true));
   const std::string scheme = LUMEN_TRY(object.string("prepend_scheme", legacy ? "always" : "never"));
   return decode_metaspace(replacement, scheme != "never");
 }
 
-Expected<std::vector<MakeDecodeStep>> read_sequence(const JsonObject& object, int depth) {
+Expected<std::vector<MakeDecodeStep>> read_steps(const JsonObject& object, int depth) {
   const Json& decoders = *LUMEN_TRY(object.require("decoders"));
   if (!decoders.is_array()) return object.bad("\"decoders\" is not a list");
   std::vector<MakeDecodeStep> steps;
@@ -54,18 +54,18 @@ Expected<std::vector<MakeDecodeStep>> read_decoder(const Json& json, int depth) 
   if (depth > kMaxJsonDepth) return object.bad("nested too deeply");
   const std::string& type = object.type();
   const auto one = [](MakeDecodeStep step) { return std::vector<MakeDecodeStep>{std::move(step)}; };
-  if (type == "Sequence") return read_sequence(object, depth);
+  if (type == "Sequence") return read_steps(object, depth);
   if (type == "ByteLevel") return one(decode_byte_level());
   if (type == "ByteFallback") return one(decode_byte_fallback());
   if (type == "Fuse") return one(decode_fuse());
   if (type == "Strip") return one(LUMEN_TRY(read_strip(object)));
-  if (type == "Replace") return one(LUMEN_TRY(read_replace(object)));
-  if (type == "Metaspace") return one(LUMEN_TRY(read_metaspace(object)));
+  if (type == "Replace") return one(LUMEN_TRY(read_replace_step(object)));
+  if (type == "Metaspace") return one(LUMEN_TRY(read_metaspace_step(object)));
   if (type == "BPEDecoder") return one(decode_bpe(LUMEN_TRY(object.string("suffix", "</w>"))));
   if (type == "WordPiece") {
     return one(decode_word_piece(LUMEN_TRY(object.string("prefix", "##")), LUMEN_TRY(object.boolean("cleanup", true))));
   }
-  return object.unsupported(kSupported);
+  return object.unsupported(kDecoders);
 }
 
 }  // namespace lumen::text

@@ -7,7 +7,11 @@
 
 namespace lumen::text {
 
+namespace {
+
 using Json = nlohmann::json;
+
+}  // namespace
 
 Expected<JsonObject> JsonObject::of(const Json& json, std::string where) {
   JsonObject object;

@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::array<std::string_view, 4> kSupported = {"BPE", "Unigram", "WordLevel", "WordPiece"};
+constexpr std::array<std::string_view, 4> kModels = {"BPE", "Unigram", "WordLevel", "WordPiece"};
 
 Expected<std::shared_ptr<const Vocabulary>> read_vocabulary(const JsonObject& object) {
   const Json& vocab = *LUMEN_TRY(object.require("vocab"));
@@ -128,7 +128,7 @@ Expected<ModelPart> read_model(const Json& json, bool byte_level) {
   if (type == "Unigram") return read_unigram(object);
   if (type == "WordPiece") return read_word_piece(object, false);
   if (type == "WordLevel") return read_word_piece(object, true);
-  return object.unsupported(kSupported);
+  return object.unsupported(kModels);
 }
 
 }  // namespace lumen::text

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::array<std::string_view, 14> kSupported = {
+constexpr std::array<std::string_view, 14> kNormalizers = {
     "BertNormalizer", "ByteLevel", "Lowercase", "NFC",      "NFD",   "NFKC",        "NFKD", "Nmt",
     "Precompiled",    "Prepend",   "Replace",   "Sequence", "Strip", "StripAccents"};
 
@@ -53,7 +53,7 @@ Expected<Normalizer> read_precompiled(const JsonObject& object) {
   return total([charsmap](std::string text) { return replace_invalid(apply_charsmap_to_graphemes(*charsmap, text)); });
 }
 
-Expected<Normalizer> read_bert(const JsonObject& object) {
+Expected<Normalizer> read_bert_normalizer(const JsonObject& object) {
   BertOptions options;
   options.clean_text = LUMEN_TRY(object.boolean("clean_text", true));
   options.chinese_spaces = LUMEN_TRY(object.boolean("handle_chinese_chars", true));
@@ -62,7 +62,7 @@ Expected<Normalizer> read_bert(const JsonObject& object) {
   return total([options](std::string text) { return normalize_bert(text, options); });
 }
 
-Expected<Normalizer> read_replace(const JsonObject& object) {
+Expected<Normalizer> read_replacement(const JsonObject& object) {
   const JsonPattern pattern = LUMEN_TRY(read_pattern(*LUMEN_TRY(object.require("pattern")), object.where()));
   const std::string content = LUMEN_TRY(object.string("content"));
   if (!pattern.regex) return total([=](std::string text) { return replace_all(text, pattern.text, content); });
@@ -79,7 +79,7 @@ Expected<Normalizer> read_replace(const JsonObject& object) {
   });
 }
 
-Expected<Normalizer> read_sequence(const JsonObject& object, int depth) {
+Expected<Normalizer> read_normalizers(const JsonObject& object, int depth) {
   const Json& parts = *LUMEN_TRY(object.require("normalizers"));
   if (!parts.is_array()) return object.bad("\"normalizers\" is not a list");
   std::vector<Normalizer> normalizers;
@@ -100,10 +100,10 @@ Expected<Normalizer> read_normalizer(const Json& json, int depth) {
   const JsonObject object = LUMEN_TRY(JsonObject::typed(json, "normalizer"));
   if (depth > kMaxJsonDepth) return object.bad("nested too deeply");
   const std::string& type = object.type();
-  if (type == "Sequence") return read_sequence(object, depth);
-  if (type == "BertNormalizer") return read_bert(object);
+  if (type == "Sequence") return read_normalizers(object, depth);
+  if (type == "BertNormalizer") return read_bert_normalizer(object);
   if (type == "Precompiled") return read_precompiled(object);
-  if (type == "Replace") return read_replace(object);
+  if (type == "Replace") return read_replacement(object);
   if (type == "NFC") return to_form(NormalForm::nfc);
   if (type == "NFD") return to_form(NormalForm::nfd);
   if (type == "NFKC") return to_form(NormalForm::nfkc);
@@ -127,7 +127,7 @@ Expected<Normalizer> read_normalizer(const Json& json, int depth) {
       return characters;
     });
   }
-  return object.unsupported(kSupported);
+  return object.unsupported(kNormalizers);
 }
 
 }  // namespace lumen::text

@@ -13,8 +13,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::array<std::string_view, 5> kSupported = {"BertProcessing", "ByteLevel", "RobertaProcessing", "Sequence",
-                                                        "TemplateProcessing"};
+constexpr std::array<std::string_view, 5> kPostProcessors = {"BertProcessing", "ByteLevel", "RobertaProcessing",
+                                                             "Sequence", "TemplateProcessing"};
 
 Expected<int32_t> read_id(const Json& json, const JsonObject& object) {
   if (!json.is_number_integer() || json.get<int64_t>() < 0 || json.get<int64_t>() >= Vocabulary::kMaxId) {
@@ -63,7 +63,7 @@ Expected<PostProcessorPart> read_template(const JsonObject& object) {
   return part;
 }
 
-Expected<PostProcessorPart> read_sequence(const JsonObject& object, int depth) {
+Expected<PostProcessorPart> read_parts(const JsonObject& object, int depth) {
   const Json& processors = *LUMEN_TRY(object.require("processors"));
   if (!processors.is_array()) return object.bad("\"processors\" is not a list");
   PostProcessorPart all;
@@ -81,7 +81,7 @@ Expected<PostProcessorPart> read_post_processor(const Json& json, int depth) {
   const JsonObject object = LUMEN_TRY(JsonObject::typed(json, "post_processor"));
   if (depth > kMaxJsonDepth) return object.bad("nested too deeply");
   const std::string& type = object.type();
-  if (type == "Sequence") return read_sequence(object, depth);
+  if (type == "Sequence") return read_parts(object, depth);
   if (type == "TemplateProcessing") return read_template(object);
   if (type == "ByteLevel") return PostProcessorPart{};  // is about offsets
   if (type == "BertProcessing" || type == "RobertaProcessing") {
@@ -89,7 +89,7 @@ Expected<PostProcessorPart> read_post_processor(const Json& json, int depth) {
     const int32_t first = LUMEN_TRY(read_pair(object, "cls")), last = LUMEN_TRY(read_pair(object, "sep"));
     return PostProcessorPart{{first}, {last}};
   }
-  return object.unsupported(kSupported);
+  return object.unsupported(kPostProcessors);
 }
 
 }  // namespace lumen::text

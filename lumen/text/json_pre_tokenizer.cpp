@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::array<std::string_view, 10> kSupported = {
+constexpr std::array<std::string_view, 10> kPreTokenizers = {
     "BertPreTokenizer", "ByteLevel", "CharDelimiterSplit", "Digits",         "Metaspace", "Punctuation",
     "Sequence",         "Split",     "Whitespace",         "WhitespaceSplit"};
 
@@ -92,7 +92,7 @@ Expected<void> read_steps(const Json& json, int depth, std::vector<PreTokenizer>
   } else if (type == "CharDelimiterSplit") {
     steps.push_back(split_by_text(LUMEN_TRY(object.string("delimiter")), Delimiters::removed, false));
   } else {
-    return object.unsupported(kSupported);
+    return object.unsupported(kPreTokenizers);
   }
   return {};
 }

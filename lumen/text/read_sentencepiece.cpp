@@ -9,17 +9,18 @@ namespace lumen::text {
 
 namespace {
 
-using Piece = SentencePieceModel::Piece;
+using ModelPiece = SentencePieceModel::Piece;
 
 // Text may become it.
-bool is_text(const Piece& piece) {
+bool is_text(const ModelPiece& piece) {
   return piece.type == PieceType::normal || piece.type == PieceType::user_defined || piece.type == PieceType::unused;
 }
 
 std::shared_ptr<const Model> make_bpe(const SentencePieceModel& file, std::shared_ptr<const Vocabulary> vocabulary,
                                       std::optional<int32_t> unknown) {
   std::vector<std::optional<float>> scores;
-  for (const Piece& piece : file.pieces) scores.push_back(is_text(piece) ? std::optional(piece.score) : std::nullopt);
+  for (const ModelPiece& piece : file.pieces)
+    scores.push_back(is_text(piece) ? std::optional(piece.score) : std::nullopt);
   BpeOptions options;
   options.byte_fallback = file.byte_fallback;
   options.fuse_unknown = true;
@@ -30,7 +31,7 @@ std::shared_ptr<const Model> make_bpe(const SentencePieceModel& file, std::share
 std::shared_ptr<const Model> make_unigram(const SentencePieceModel& file, std::shared_ptr<const Vocabulary> vocabulary,
                                           std::optional<int32_t> unknown) {
   std::vector<UnigramPiece> pieces;
-  for (const Piece& piece : file.pieces) {
+  for (const ModelPiece& piece : file.pieces) {
     const bool used = is_text(piece) && piece.type != PieceType::unused;  // BPE merges by way of them
     pieces.push_back({piece.score, used, piece.type == PieceType::user_defined});
   }
@@ -42,7 +43,7 @@ std::shared_ptr<const Model> make_unigram(const SentencePieceModel& file, std::s
 Expected<std::optional<int32_t>> add_pieces(const SentencePieceModel& file, Vocabulary& vocabulary,
                                             Pipeline& pipeline) {
   std::optional<int32_t> unknown;
-  for (const Piece& piece : file.pieces) {
+  for (const ModelPiece& piece : file.pieces) {
     const int32_t id = vocabulary.append(piece.text);
     if (piece.type == PieceType::unknown) {
       if (unknown) return error("SentencePiece model: two pieces are the unknown one");

@@ -9,10 +9,11 @@ namespace lumen::text {
 
 namespace {
 
-using Kind = ExprNode::Kind;
-using Node = const ExprNode*;
+using ExprKind = ExprNode::Kind;
+using TokenKind = TemplateToken::Kind;
+using Expression = const ExprNode*;
 
-constexpr int kMaxDepth = 100;  // of brackets and the like
+constexpr int kMaxBracketDepth = 100;  // of brackets and the like
 
 // Operators that bind ever more tightly.
 constexpr std::array<std::array<std::string_view, 4>, 4> kLevels = {{{"+", "-"}, {"~"}, {"*", "/", "//", "%"}, {"**"}}};
@@ -46,64 +47,64 @@ Expected<void> TemplateTokens::require(Kind kind) {
   return {};
 }
 
-ExprNode* TemplateExpressions::make(Kind kind, std::vector<Node> items, std::string text) {
+ExprNode* TemplateExpressions::make(ExprKind kind, std::vector<Expression> items, std::string text) {
   return &into_.expressions.emplace_back(ExprNode{kind, tokens_.line(), std::move(text), {}, std::move(items), {}, {}});
 }
 
-Expected<Node> TemplateExpressions::parse(bool tuples) {
-  const Node first = LUMEN_TRY(parse_choice());
+Expected<Expression> TemplateExpressions::parse(bool tuples) {
+  const Expression first = LUMEN_TRY(parse_choice());
   if (!tuples || !tokens_.is_op(",")) return first;
-  ExprNode* tuple = make(Kind::tuple, {first});
+  ExprNode* tuple = make(ExprKind::tuple, {first});
   while (tokens_.take_op(",")) {
-    if (tokens_.is(TemplateToken::Kind::block_end) || tokens_.is(TemplateToken::Kind::print_end)) break;
+    if (tokens_.is(TokenKind::block_end) || tokens_.is(TokenKind::print_end)) break;
     tuple->items.push_back(LUMEN_TRY(parse_choice()));
   }
-  return Node(tuple);
+  return Expression(tuple);
 }
 
-Expected<Node> TemplateExpressions::parse_without_choice() {
-  const Node first = LUMEN_TRY(parse_or());
+Expected<Expression> TemplateExpressions::parse_without_choice() {
+  const Expression first = LUMEN_TRY(parse_or());
   if (!tokens_.is_op(",")) return first;
-  ExprNode* tuple = make(Kind::tuple, {first});
+  ExprNode* tuple = make(ExprKind::tuple, {first});
   while (tokens_.take_op(",")) tuple->items.push_back(LUMEN_TRY(parse_or()));
-  return Node(tuple);
+  return Expression(tuple);
 }
 
-Expected<Node> TemplateExpressions::parse_choice() {
-  if (depth_ >= kMaxDepth) return template_error("nested too deeply", tokens_.line());
+Expected<Expression> TemplateExpressions::parse_choice() {
+  if (depth_ >= kMaxBracketDepth) return template_error("nested too deeply", tokens_.line());
   ++depth_;
-  Node value = LUMEN_TRY(parse_or());
+  Expression value = LUMEN_TRY(parse_or());
   while (tokens_.take_name("if")) {
-    const Node condition = LUMEN_TRY(parse_or());
-    const Node otherwise = tokens_.take_name("else") ? LUMEN_TRY(parse_choice()) : nullptr;
-    value = make(Kind::choice, {condition, value, otherwise});
+    const Expression condition = LUMEN_TRY(parse_or());
+    const Expression otherwise = tokens_.take_name("else") ? LUMEN_TRY(parse_choice()) : nullptr;
+    value = make(ExprKind::choice, {condition, value, otherwise});
   }
   --depth_;
   return value;
 }
 
-Expected<Node> TemplateExpressions::parse_or() {
-  Node left = LUMEN_TRY(parse_and());
-  while (tokens_.take_name("or")) left = make(Kind::either, {left, LUMEN_TRY(parse_and())});
+Expected<Expression> TemplateExpressions::parse_or() {
+  Expression left = LUMEN_TRY(parse_and());
+  while (tokens_.take_name("or")) left = make(ExprKind::either, {left, LUMEN_TRY(parse_and())});
   return left;
 }
 
-Expected<Node> TemplateExpressions::parse_and() {
-  Node left = LUMEN_TRY(parse_not());
-  while (tokens_.take_name("and")) left = make(Kind::both, {left, LUMEN_TRY(parse_not())});
+Expected<Expression> TemplateExpressions::parse_and() {
+  Expression left = LUMEN_TRY(parse_not());
+  while (tokens_.take_name("and")) left = make(ExprKind::both, {left, LUMEN_TRY(parse_not())});
   return left;
 }
 
-Expected<Node> TemplateExpressions::parse_not() {
+Expected<Expression> TemplateExpressions::parse_not() {
   size_t count = 0;
   while (tokens_.take_name("not")) ++count;
-  Node value = LUMEN_TRY(parse_compare());
-  for (; count > 0; --count) value = make(Kind::unary, {value}, "not");
+  Expression value = LUMEN_TRY(parse_compare());
+  for (; count > 0; --count) value = make(ExprKind::unary, {value}, "not");
   return value;
 }
 
-Expected<Node> TemplateExpressions::parse_compare() {
-  const Node first = LUMEN_TRY(parse_binary(0));
+Expected<Expression> TemplateExpressions::parse_compare() {
+  const Expression first = LUMEN_TRY(parse_binary(0));
   ExprNode* compare = nullptr;
   while (true) {
     std::string op;
@@ -116,44 +117,43 @@ Expected<Node> TemplateExpressions::parse_compare() {
       tokens_.take();
       op = "not in";
     }
-    if (op.empty()) return compare != nullptr ? Node(compare) : first;
-    if (compare == nullptr) compare = make(Kind::compare, {first});
+    if (op.empty()) return compare != nullptr ? Expression(compare) : first;
+    if (compare == nullptr) compare = make(ExprKind::compare, {first});
     compare->operators.push_back(std::move(op));
     compare->items.push_back(LUMEN_TRY(parse_binary(0)));
   }
 }
 
-Expected<Node> TemplateExpressions::parse_binary(size_t level) {
+Expected<Expression> TemplateExpressions::parse_binary(size_t level) {
   if (level == kLevels.size()) return parse_unary(true);
-  Node left = LUMEN_TRY(parse_binary(level + 1));
+  Expression left = LUMEN_TRY(parse_binary(level + 1));
   while (true) {
     std::string op;
     for (const std::string_view known : kLevels[level]) {
       if (op.empty() && !known.empty() && tokens_.take_op(known)) op = known;
     }
     if (op.empty()) return left;
-    left = make(Kind::binary, {left, LUMEN_TRY(parse_binary(level + 1))}, std::move(op));
+    left = make(ExprKind::binary, {left, LUMEN_TRY(parse_binary(level + 1))}, std::move(op));
   }
 }
 
-Expected<Node> TemplateExpressions::parse_unary(bool with_filters) {
+Expected<Expression> TemplateExpressions::parse_unary(bool with_filters) {
   std::string signs;
   while (tokens_.is_op("-") || tokens_.is_op("+")) signs += tokens_.take().text;
-  Node value = LUMEN_TRY(parse_postfix(LUMEN_TRY(parse_primary())));
-  for (; !signs.empty(); signs.pop_back()) value = make(Kind::unary, {value}, std::string(1, signs.back()));
+  Expression value = LUMEN_TRY(parse_postfix(LUMEN_TRY(parse_primary())));
+  for (; !signs.empty(); signs.pop_back()) value = make(ExprKind::unary, {value}, std::string(1, signs.back()));
   return with_filters ? parse_filters(value) : value;
 }
 
-Expected<Node> TemplateExpressions::parse_primary() {
-  using TokenKind = TemplateToken::Kind;
+Expected<Expression> TemplateExpressions::parse_primary() {
   if (tokens_.is(TokenKind::string)) {
-    ExprNode* literal = make(Kind::literal);
+    ExprNode* literal = make(ExprKind::literal);
     while (tokens_.is(TokenKind::string)) literal->text += tokens_.take().text;
     literal->value = Value::string(&literal->text);
-    return Node(literal);
+    return Expression(literal);
   }
   if (tokens_.is(TokenKind::integer) || tokens_.is(TokenKind::number)) {
-    ExprNode* literal = make(Kind::literal);
+    ExprNode* literal = make(ExprKind::literal);
     const TemplateToken& token = tokens_.take();
     const char* const end = token.text.data() + token.text.size();
     int64_t integer = 0;
@@ -163,11 +163,11 @@ Expected<Node> TemplateExpressions::parse_primary() {
         whole ? std::from_chars(token.text.data(), end, integer) : std::from_chars(token.text.data(), end, number);
     if (parsed.ec != std::errc()) return template_error(fmt::format("number {} is too large", token.text), token.line);
     literal->value = whole ? Value::integer(integer) : Value::number(number);
-    return Node(literal);
+    return Expression(literal);
   }
   if (!tokens_.is(TokenKind::name)) return parse_brackets();
   const std::string name = tokens_.take().text;
-  ExprNode* node = make(Kind::literal, {}, name);
+  ExprNode* node = make(ExprKind::literal, {}, name);
   if (name == "true" || name == "True") {
     node->value = Value::boolean(true);
   } else if (name == "false" || name == "False") {
@@ -175,33 +175,33 @@ Expected<Node> TemplateExpressions::parse_primary() {
   } else if (name == "none" || name == "None") {
     node->value = Value::none();
   } else {
-    node->kind = Kind::name;
+    node->kind = ExprKind::name;
   }
-  return Node(node);
+  return Expression(node);
 }
 
 // Adds items up to `close`, which is taken.
-Expected<Node> TemplateExpressions::parse_items(ExprNode* list, std::string_view close) {
+Expected<Expression> TemplateExpressions::parse_items(ExprNode* list, std::string_view close) {
   while (!tokens_.take_op(close)) {
     if (!list->items.empty()) LUMEN_TRY(tokens_.require_op(","));
     if (tokens_.take_op(close)) break;
     list->items.push_back(LUMEN_TRY(parse_choice()));
   }
-  return Node(list);
+  return Expression(list);
 }
 
-Expected<Node> TemplateExpressions::parse_brackets() {
-  if (tokens_.take_op("[")) return parse_items(make(Kind::list), "]");
+Expected<Expression> TemplateExpressions::parse_brackets() {
+  if (tokens_.take_op("[")) return parse_items(make(ExprKind::list), "]");
   if (tokens_.take_op("{")) return parse_dict();
   if (!tokens_.take_op("(")) return tokens_.unexpected("an expression");
-  if (tokens_.take_op(")")) return Node(make(Kind::tuple));
-  const Node first = LUMEN_TRY(parse_choice());
+  if (tokens_.take_op(")")) return Expression(make(ExprKind::tuple));
+  const Expression first = LUMEN_TRY(parse_choice());
   if (tokens_.take_op(")")) return first;
-  return parse_items(make(Kind::tuple, {first}), ")");
+  return parse_items(make(ExprKind::tuple, {first}), ")");
 }
 
-Expected<Node> TemplateExpressions::parse_dict() {
-  ExprNode* dict = make(Kind::dict);
+Expected<Expression> TemplateExpressions::parse_dict() {
+  ExprNode* dict = make(ExprKind::dict);
   while (!tokens_.take_op("}")) {
     if (!dict->items.empty()) LUMEN_TRY(tokens_.require_op(","));
     if (tokens_.take_op("}")) break;
@@ -209,24 +209,24 @@ Expected<Node> TemplateExpressions::parse_dict() {
     LUMEN_TRY(tokens_.require_op(":"));
     dict->items.push_back(LUMEN_TRY(parse_choice()));
   }
-  return Node(dict);
+  return Expression(dict);
 }
 
-Expected<Node> TemplateExpressions::parse_call(Node callee) {
-  ExprNode* call = make(Kind::call, {callee});
+Expected<Expression> TemplateExpressions::parse_call(Expression callee) {
+  ExprNode* call = make(ExprKind::call, {callee});
   LUMEN_TRY(parse_arguments(*call));
-  return Node(call);
+  return Expression(call);
 }
 
-Expected<Node> TemplateExpressions::parse_postfix(Node value) {
+Expected<Expression> TemplateExpressions::parse_postfix(Expression value) {
   while (true) {
     if (tokens_.take_op(".")) {
       // x.0 is x[0].
-      if (tokens_.is(TemplateToken::Kind::integer)) {
-        value = make(Kind::item, {value, LUMEN_TRY(parse_primary())});
+      if (tokens_.is(TokenKind::integer)) {
+        value = make(ExprKind::item, {value, LUMEN_TRY(parse_primary())});
       } else {
         std::string name = LUMEN_TRY(tokens_.require_any_name());
-        value = make(Kind::attribute, {value}, std::move(name));
+        value = make(ExprKind::attribute, {value}, std::move(name));
       }
     } else if (tokens_.take_op("[")) {
       value = LUMEN_TRY(parse_subscript(value));
@@ -238,8 +238,8 @@ Expected<Node> TemplateExpressions::parse_postfix(Node value) {
   }
 }
 
-Expected<Node> TemplateExpressions::parse_subscript(Node value) {
-  std::vector<Node> parts = {nullptr};
+Expected<Expression> TemplateExpressions::parse_subscript(Expression value) {
+  std::vector<Expression> parts = {nullptr};
   while (!tokens_.is_op("]")) {
     if (tokens_.take_op(":")) {
       parts.push_back(nullptr);
@@ -251,9 +251,9 @@ Expected<Node> TemplateExpressions::parse_subscript(Node value) {
   }
   if (parts.size() > 3 || (parts.size() == 1 && parts[0] == nullptr)) return tokens_.unexpected("an index");
   LUMEN_TRY(tokens_.require_op("]"));
-  if (parts.size() == 1) return Node(make(Kind::item, {value, parts[0]}));
+  if (parts.size() == 1) return Expression(make(ExprKind::item, {value, parts[0]}));
   parts.resize(3, nullptr);
-  return Node(make(Kind::slice, {value, parts[0], parts[1], parts[2]}));
+  return Expression(make(ExprKind::slice, {value, parts[0], parts[1], parts[2]}));
 }
 
 Expected<void> TemplateExpressions::parse_arguments(ExprNode& call) {
@@ -264,8 +264,7 @@ Expected<void> TemplateExpressions::parse_arguments(ExprNode& call) {
     if (tokens_.take_op(")")) break;
     if (tokens_.is_op("*") || tokens_.is_op("**"))
       return template_error("* in a call is not supported", tokens_.line());
-    if (tokens_.is(TemplateToken::Kind::name) && tokens_.peek(1).kind == TemplateToken::Kind::op &&
-        tokens_.peek(1).text == "=") {
+    if (tokens_.is(TokenKind::name) && tokens_.peek(1).kind == TokenKind::op && tokens_.peek(1).text == "=") {
       std::string name = tokens_.take().text;
       tokens_.take();
       call.named.emplace_back(std::move(name), LUMEN_TRY(parse_choice()));
@@ -276,23 +275,23 @@ Expected<void> TemplateExpressions::parse_arguments(ExprNode& call) {
   return {};
 }
 
-Expected<std::vector<std::pair<std::string, Node>>> TemplateExpressions::parse_parameters() {
-  std::vector<std::pair<std::string, Node>> parameters;
+Expected<std::vector<std::pair<std::string, Expression>>> TemplateExpressions::parse_parameters() {
+  std::vector<std::pair<std::string, Expression>> parameters;
   LUMEN_TRY(tokens_.require_op("("));
   while (!tokens_.take_op(")")) {
     if (!parameters.empty()) LUMEN_TRY(tokens_.require_op(","));
     if (tokens_.take_op(")")) break;
     std::string name = LUMEN_TRY(tokens_.require_any_name());
-    const Node otherwise = tokens_.take_op("=") ? LUMEN_TRY(parse_choice()) : nullptr;
+    const Expression otherwise = tokens_.take_op("=") ? LUMEN_TRY(parse_choice()) : nullptr;
     parameters.emplace_back(std::move(name), otherwise);
   }
   return parameters;
 }
 
-Expected<Node> TemplateExpressions::parse_filters(Node value) {
+Expected<Expression> TemplateExpressions::parse_filters(Expression value) {
   while (true) {
     if (tokens_.take_op("|")) {
-      ExprNode* filter = make(Kind::filter, {value}, LUMEN_TRY(tokens_.require_any_name()));
+      ExprNode* filter = make(ExprKind::filter, {value}, LUMEN_TRY(tokens_.require_any_name()));
       if (tokens_.is_op("(")) LUMEN_TRY(parse_arguments(*filter));
       value = filter;
     } else if (tokens_.take_name("is")) {
@@ -305,10 +304,9 @@ Expected<Node> TemplateExpressions::parse_filters(Node value) {
   }
 }
 
-Expected<Node> TemplateExpressions::parse_test(Node value) {
-  using TokenKind = TemplateToken::Kind;
+Expected<Expression> TemplateExpressions::parse_test(Expression value) {
   const bool negated = tokens_.take_name("not");
-  ExprNode* test = make(Kind::test, {value}, LUMEN_TRY(tokens_.require_any_name()));
+  ExprNode* test = make(ExprKind::test, {value}, LUMEN_TRY(tokens_.require_any_name()));
   const TemplateToken& next = tokens_.peek();
   const bool keyword = next.kind == TokenKind::name &&
                        (next.text == "else" || next.text == "or" || next.text == "and" || next.text == "is" ||
@@ -321,7 +319,7 @@ Expected<Node> TemplateExpressions::parse_test(Node value) {
   } else if (operand) {
     test->items.push_back(LUMEN_TRY(parse_postfix(LUMEN_TRY(parse_primary()))));
   }
-  return negated ? Node(make(Kind::unary, {test}, "not")) : Node(test);
+  return negated ? Expression(make(ExprKind::unary, {test}, "not")) : Expression(test);
 }
 
 }  // namespace lumen::text

@@ -13,7 +13,7 @@ namespace lumen::text {
 
 namespace {
 
-using Kind = TemplateToken::Kind;
+using TokenKind = TemplateToken::Kind;
 
 constexpr std::array<std::string_view, 6> kLongOperators = {"//", "**", "==", "!=", ">=", "<="};
 constexpr std::string_view kShortOperators = "+-*/%~<>=()[]{}.:|,;";
@@ -38,12 +38,12 @@ class Lexer {
         LUMEN_TRY(lex_tag(kind == '%'));
       }
     }
-    add(Kind::end, "");
+    add(TokenKind::end, "");
     return std::move(tokens_);
   }
 
  private:
-  void add(Kind kind, std::string text) { tokens_.push_back({kind, std::move(text), line_}); }
+  void add(TokenKind kind, std::string text) { tokens_.push_back({kind, std::move(text), line_}); }
   void advance(size_t end) {
     line_ += static_cast<int>(std::count(text_.begin() + static_cast<std::ptrdiff_t>(at_),
                                          text_.begin() + static_cast<std::ptrdiff_t>(end), '\n'));
@@ -67,7 +67,7 @@ class Lexer {
     }
     std::string_view data = text_.substr(at_, end - at_);
     if (end < text_.size()) data = data.substr(0, kept_before_tag(data, end));
-    if (!data.empty()) add(Kind::text, std::string(data));
+    if (!data.empty()) add(TokenKind::text, std::string(data));
     advance(end);
     return {};
   }
@@ -135,7 +135,7 @@ class Lexer {
       const size_t end = end_of_plain_tag(tag, "endraw", sign);
       if (end == std::string_view::npos) continue;
       const std::string_view data = text_.substr(at_, tag - at_);
-      add(Kind::text, std::string(data.substr(0, kept_before_tag(data, tag))));
+      add(TokenKind::text, std::string(data.substr(0, kept_before_tag(data, tag))));
       advance(tag);
       after_tag(sign, end, true);
       return {};
@@ -144,7 +144,7 @@ class Lexer {
   }
 
   Expected<void> lex_tag(bool block) {
-    add(block ? Kind::block_begin : Kind::print_begin, "");
+    add(block ? TokenKind::block_begin : TokenKind::print_begin, "");
     const std::string_view close = block ? "%}" : "}}";
     at_ += 2;
     if (peek() == '-' || peek() == '+') ++at_;
@@ -157,7 +157,7 @@ class Lexer {
       LUMEN_TRY(lex_token(open));
     }
     const char sign = peek();
-    add(block ? Kind::block_end : Kind::print_end, "");
+    add(block ? TokenKind::block_end : TokenKind::print_end, "");
     after_tag(sign, at_ + (text_.substr(at_, 2) == close ? 2 : 3), block);
     return {};
   }
@@ -167,7 +167,7 @@ class Lexer {
     if (is_name_start(c)) {
       const size_t begin = at_;
       while (is_name_start(peek()) || is_digit(peek())) ++at_;
-      add(Kind::name, std::string(text_.substr(begin, at_ - begin)));
+      add(TokenKind::name, std::string(text_.substr(begin, at_ - begin)));
       return {};
     }
     if (is_digit(c)) {
@@ -177,7 +177,7 @@ class Lexer {
     if (c == '"' || c == '\'') return lex_string(c);
     const std::string_view two = text_.substr(at_, 2);
     if (std::find(kLongOperators.begin(), kLongOperators.end(), two) != kLongOperators.end()) {
-      add(Kind::op, std::string(two));
+      add(TokenKind::op, std::string(two));
       at_ += 2;
       return {};
     }
@@ -186,7 +186,7 @@ class Lexer {
     }
     if (c == '(' || c == '[' || c == '{') ++open;
     if ((c == ')' || c == ']' || c == '}') && open > 0) --open;
-    add(Kind::op, std::string(1, c));
+    add(TokenKind::op, std::string(1, c));
     ++at_;
     return {};
   }
@@ -214,7 +214,7 @@ class Lexer {
       at_ += 1 + sign;
       take();
     }
-    add(floating ? Kind::number : Kind::integer, digits);
+    add(floating ? TokenKind::number : TokenKind::integer, digits);
   }
 
   Expected<void> lex_string(char quote) {
@@ -230,7 +230,7 @@ class Lexer {
       }
     }
     ++at_;
-    tokens_.push_back({Kind::string, std::move(value), line});
+    tokens_.push_back({TokenKind::string, std::move(value), line});
     return {};
   }
 

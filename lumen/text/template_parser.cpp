@@ -12,10 +12,10 @@ namespace lumen::text {
 
 namespace {
 
-using Kind = StatementNode::Kind;
+using StatementKind = StatementNode::Kind;
 using TokenKind = TemplateToken::Kind;
 
-constexpr int kMaxDepth = 100;
+constexpr int kMaxBlockDepth = 100;
 constexpr std::string_view kTags[] = {"if", "for", "set", "macro", "generation", "break", "continue", "raw"};
 
 class Parser {
@@ -29,7 +29,7 @@ class Parser {
   }
 
  private:
-  StatementNode* make(Kind kind) {
+  StatementNode* make(StatementKind kind) {
     StatementNode* node = &into_.statements.emplace_back();
     node->kind = kind;
     node->line = tokens_.line();
@@ -38,16 +38,16 @@ class Parser {
 
   // Up to a tag that starts with one of `ends`; its {% and name are taken, the name is in end_.
   Expected<Body> parse_body(std::span<const std::string_view> ends) {
-    if (++depth_ > kMaxDepth) return template_error("nested too deeply", tokens_.line());
+    if (++depth_ > kMaxBlockDepth) return template_error("nested too deeply", tokens_.line());
     Body body;
     while (true) {
       if (tokens_.is(TokenKind::text)) {
-        StatementNode* text = make(Kind::text);
+        StatementNode* text = make(StatementKind::text);
         text->text = tokens_.take().text;
         body.push_back(text);
       } else if (tokens_.is(TokenKind::print_begin)) {
         tokens_.take();
-        StatementNode* print = make(Kind::print);
+        StatementNode* print = make(StatementKind::print);
         print->value = LUMEN_TRY(expressions_.parse());
         LUMEN_TRY(tokens_.require(TokenKind::print_end));
         body.push_back(print);
@@ -78,7 +78,7 @@ class Parser {
     if (name == "macro") return parse_macro();
     if (name == "generation") {
       LUMEN_TRY(close());
-      StatementNode* group = make(Kind::group);
+      StatementNode* group = make(StatementKind::group);
       group->body = LUMEN_TRY(parse_body({"endgeneration"}));
       LUMEN_TRY(close());
       return group;
@@ -86,20 +86,20 @@ class Parser {
     if (name == "break" || name == "continue") {
       if (loops_ == 0) return template_error(fmt::format("{} outside a loop", name), line);
       LUMEN_TRY(close());
-      return make(name == "break" ? Kind::break_ : Kind::continue_);
+      return make(name == "break" ? StatementKind::break_ : StatementKind::continue_);
     }
     return template_error(fmt::format("tag {} is not supported; these are: {}", name, fmt::join(kTags, ", ")), line);
   }
 
   Expected<const StatementNode*> parse_if() {
-    StatementNode* const first = make(Kind::branch);
+    StatementNode* const first = make(StatementKind::branch);
     StatementNode* node = first;
     while (true) {
       node->value = LUMEN_TRY(expressions_.parse());
       LUMEN_TRY(close());
       node->body = LUMEN_TRY(parse_body({"elif", "else", "endif"}));
       if (end_ != "elif") break;
-      StatementNode* next = make(Kind::branch);
+      StatementNode* next = make(StatementKind::branch);
       node->otherwise = {next};
       node = next;
     }
@@ -122,7 +122,7 @@ class Parser {
   }
 
   Expected<const StatementNode*> parse_for() {
-    StatementNode* node = make(Kind::loop);
+    StatementNode* node = make(StatementKind::loop);
     node->targets = LUMEN_TRY(parse_targets());
     LUMEN_TRY(tokens_.require_name("in"));
     node->value = LUMEN_TRY(expressions_.parse_without_choice());
@@ -141,10 +141,10 @@ class Parser {
   }
 
   Expected<const StatementNode*> parse_set() {
-    StatementNode* node = make(Kind::set);
+    StatementNode* node = make(StatementKind::set);
     node->targets = LUMEN_TRY(parse_targets());
     if (node->targets.size() == 1 && tokens_.take_op(".")) {
-      node->kind = Kind::set_member;
+      node->kind = StatementKind::set_member;
       node->text = LUMEN_TRY(tokens_.require_any_name());
     }
     if (tokens_.take_op("=")) {
@@ -153,7 +153,7 @@ class Parser {
       return node;
     }
     // {% set x | filter %} ... {% endset %}: the filters are applied to the name, which holds the text by then.
-    if (node->kind == Kind::set_member || node->targets.size() != 1) return tokens_.unexpected("=");
+    if (node->kind == StatementKind::set_member || node->targets.size() != 1) return tokens_.unexpected("=");
     if (tokens_.is_op("|")) {
       node->condition =
           LUMEN_TRY(expressions_.parse_filters(expressions_.make(ExprNode::Kind::name, {}, node->targets.front())));
@@ -165,7 +165,7 @@ class Parser {
   }
 
   Expected<const StatementNode*> parse_macro() {
-    StatementNode* node = make(Kind::macro);
+    StatementNode* node = make(StatementKind::macro);
     node->macro.name = LUMEN_TRY(tokens_.require_any_name());
     node->macro.parameters = LUMEN_TRY(expressions_.parse_parameters());
     LUMEN_TRY(close());

@@ -14,7 +14,7 @@ namespace {
 
 using Kind = Value::Kind;
 
-constexpr int kMaxDepth = 100;
+constexpr int kMaxTextDepth = 100;
 
 Diag too_deep() { return error("a value is nested too deeply, or holds itself"); }
 
@@ -58,7 +58,7 @@ Expected<void> append_entries(std::string& out, const DictValue& dict, int depth
 }
 
 Expected<void> append_repr(std::string& out, const Value& value, int depth) {
-  if (depth > kMaxDepth) return too_deep();
+  if (depth > kMaxTextDepth) return too_deep();
   switch (value.kind()) {
     case Kind::undefined:
       out += "Undefined";
@@ -110,7 +110,7 @@ class JsonWriter {
   std::string out;
 
   Expected<void> write(const Value& value, int depth) {
-    if (depth > kMaxDepth) return too_deep();
+    if (depth > kMaxTextDepth) return too_deep();
     switch (value.kind()) {
       case Kind::none:
         out += "null";

@@ -12,7 +12,7 @@ namespace {
 
 using Kind = Value::Kind;
 
-constexpr int kMaxDepth = 100;
+constexpr int kMaxValueDepth = 100;
 
 }  // namespace
 
@@ -65,7 +65,7 @@ Value Heap::method(const Value& self, const char* name) {
 }
 
 Expected<Value> Heap::from_json(const nlohmann::ordered_json& json, int depth) {
-  if (depth > kMaxDepth) return error("chat template: a variable is nested too deeply");
+  if (depth > kMaxValueDepth) return error("chat template: a variable is nested too deeply");
   if (json.is_boolean()) return Value::boolean(json.get<bool>());
   if (json.is_number_integer()) return Value::integer(json.get<int64_t>());
   if (json.is_number()) return Value::number(json.get<double>());
@@ -109,7 +109,7 @@ bool truth(const Value& value) {
 }
 
 bool equal(const Value& a, const Value& b, int depth) {
-  if (depth > kMaxDepth) return false;
+  if (depth > kMaxValueDepth) return false;
   if (a.is_number() && b.is_number()) {
     if (a.is(Kind::number) || b.is(Kind::number)) return a.as_number() == b.as_number();
     return a.as_integer() == b.as_integer();

@@ -77,7 +77,7 @@ std::u32string utf8_codes(std::string_view text) {
 
 namespace {
 
-std::string replace(std::string_view text, bool per_byte) {
+std::string replace_wrong(std::string_view text, bool per_byte) {
   std::string result;
   result.reserve(text.size());
   for (size_t at = 0; at < text.size();) {
@@ -90,7 +90,7 @@ std::string replace(std::string_view text, bool per_byte) {
 
 }  // namespace
 
-std::string replace_invalid(std::string_view text) { return replace(text, false); }
-std::string replace_invalid_bytes(std::string_view text) { return replace(text, true); }
+std::string replace_invalid(std::string_view text) { return replace_wrong(text, false); }
+std::string replace_invalid_bytes(std::string_view text) { return replace_wrong(text, true); }
 
 }  // namespace lumen::text

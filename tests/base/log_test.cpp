@@ -16,21 +16,21 @@ TEST(Log, LevelsAboveTheFlagAreSilentAndCostNothing) {
     ++made;
     return std::string("hidden");
   };
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   LUMEN_LOG(1, text());
   log_line(4, "hidden");
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
   EXPECT_EQ(made, 0);
 }
 
 TEST(Log, LevelZeroIsAlwaysShown) {
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   LUMEN_LOG(0, "the database is read-only");
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "[lumen] the database is read-only\n");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "[lumen] the database is read-only\n");
 }
 
 TEST(Log, LinesOfThreadsAreNotTorn) {
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([] {
@@ -41,7 +41,7 @@ TEST(Log, LinesOfThreadsAreNotTorn) {
   const std::string line = "[lumen] a line of some length, written by one of four threads\n";
   std::string expected;
   for (int i = 0; i < 400; ++i) expected += line;
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), expected);
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), expected);
 }
 
 }  // namespace

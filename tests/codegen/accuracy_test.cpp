@@ -62,7 +62,7 @@ class Measure {
  public:
   explicit Measure(const ScalarFunction& function) : function_(function), worst_(flag_sets().size()) {
     for (const std::string& flags : flag_sets()) {
-      ways_.push_back(std::make_unique<Compiled>(loop_text<T>(function), flags));
+      ways_.push_back(std::make_unique<CompiledText>(loop_text<T>(function), flags));
       loops_.push_back(ways_.back()->template function<Loop<T>>("loop"));
     }
   }
@@ -88,7 +88,8 @@ class Measure {
       const Worst& worst = worst_[way];
       EXPECT_LE(worst.error, stated) << fmt::format("{}({:a}, {:a}) gave {:a} with {}", function_.name, worst.x,
                                                     worst.y, worst.out, flag_sets()[way]);
-      testing::Test::RecordProperty(fmt::format("ulp_f{}_{}", sizeof(T) * 8, way), fmt::format("{:.3f}", worst.error));
+      ::testing::Test::RecordProperty(fmt::format("ulp_f{}_{}", sizeof(T) * 8, way),
+                                      fmt::format("{:.3f}", worst.error));
     }
   }
 
@@ -98,7 +99,7 @@ class Measure {
     T x = 0, y = 0, out = 0;
   };
   const ScalarFunction& function_;
-  std::vector<std::unique_ptr<Compiled>> ways_;
+  std::vector<std::unique_ptr<CompiledText>> ways_;
   std::vector<Loop<T>*> loops_;
   std::vector<Worst> worst_;
 };
@@ -167,7 +168,7 @@ void measure_edges(const ScalarFunction& function, Measure<T, Wide>& measure) {
   measure.measure(x, y);
 }
 
-class Accuracy : public testing::TestWithParam<ScalarFunction> {};
+class Accuracy : public ::testing::TestWithParam<ScalarFunction> {};
 
 TEST_P(Accuracy, every_251st_float_is_within_the_stated_error) {
   const ScalarFunction& function = GetParam();
@@ -217,15 +218,15 @@ TEST_P(Accuracy, random_doubles_are_within_the_stated_error) {
   measure.expect_within(function.ulp_f64);
 }
 
-std::string test_name(const testing::TestParamInfo<ScalarFunction>& param) { return std::string(param.param.name); }
-INSTANTIATE_TEST_SUITE_P(Scalar, Accuracy, testing::ValuesIn(scalar_functions().begin(), scalar_functions().end()),
+std::string test_name(const ::testing::TestParamInfo<ScalarFunction>& param) { return std::string(param.param.name); }
+INSTANTIATE_TEST_SUITE_P(Scalar, Accuracy, ::testing::ValuesIn(scalar_functions().begin(), scalar_functions().end()),
                          test_name);
 
 TEST(Scalar, sin_of_large_doubles_is_right) {
   const auto sine = std::find_if(scalar_functions().begin(), scalar_functions().end(),
                                  [](const ScalarFunction& function) { return function.name == "sin"; });
   for (const std::string& flags : flag_sets()) {
-    const Compiled compiled(loop_text<double>(*sine), flags);
+    const CompiledText compiled(loop_text<double>(*sine), flags);
     auto* const loop = compiled.function<Loop<double>>("loop");
     ASSERT_NE(loop, nullptr);
     std::mt19937_64 random(13);

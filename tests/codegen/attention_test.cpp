@@ -16,7 +16,7 @@ namespace {
 using namespace lumen::testing;
 
 // What the matrix unit has is all that AVX-512 has, and more.
-std::vector<Target> targets() {
+std::vector<Target> attention_targets() {
   std::vector<Target> all;
   const cpu::Level widest = cpu::cpu().level == cpu::Level::amx ? cpu::Level::amx : cpu::Level::avx512;
   for (const cpu::Level level : {cpu::Level::generic, cpu::Level::avx2, widest}) {
@@ -51,7 +51,7 @@ class AttentionCases {
     const std::shared_ptr<const Graph> body = clone(graph);
     std::vector<HostTensor> inputs;
     for (const NodeId id : body->inputs()) inputs.push_back(random_values((*body)[id].type, dims, random_));
-    for (const Target& target : targets()) {
+    for (const Target& target : attention_targets()) {
       const auto proposed = kernel_schedules(*body, target);
       ASSERT_TRUE(proposed.ok()) << about << ": " << proposed.diag().str() << print(*body);
       for (const std::string& schedule : schedules_to_try(*proposed)) {
@@ -72,7 +72,7 @@ class AttentionCases {
     for (const Case& each : cases_) source += each.kernel.text;
     std::string flags = "-O1 -w " LUMEN_NATIVE;
     for (const std::string& flag : kernel_c_flags()) flags += " " + flag;
-    const Compiled compiled(source, flags);
+    const CompiledText compiled(source, flags);
     for (const Case& each : cases_) {
       const auto [got, fault] = testing::run(each, compiled, random_);
       const std::vector<HostTensor> wanted = wanted_of(each).value();

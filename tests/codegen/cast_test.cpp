@@ -11,8 +11,6 @@ namespace {
 
 using namespace lumen::testing;
 
-Expected<KernelText> print(const Graph& body, const std::string& name) { return print_map(body, name); }
-
 // A few bits more than the dtype has, then a half of its last place, then something far below, or nothing.
 double near_a_tie(DType to, std::mt19937_64& random) {
   const int bits = info(to).mantissa_bits;
@@ -32,7 +30,7 @@ int64_t integer_near_a_tie(DType to, DType from, std::mt19937_64& random) {
 }
 
 TEST(Cast, rounds_once) {
-  KernelCases cases(print);
+  KernelCases cases(map_text);
   for (const DType to : dtypes_of(kFloats)) {
     if (to == f64) continue;
     for (const DType from : {f64, i64, u64, i32, u32}) {
@@ -57,7 +55,7 @@ TEST(Cast, rounds_once) {
 
 // Of an input, and of what was computed: the one reads memory, the other puts bits together.
 TEST(Bitcast, keeps_every_bit) {
-  KernelCases cases(print);
+  KernelCases cases(map_text);
   int pairs = 0;
   for (const DType from : dtypes_of(kAnyDType)) {
     for (const DType to : dtypes_of(kAnyDType)) {

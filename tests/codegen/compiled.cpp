@@ -27,7 +27,7 @@ CommandResult run_command(const std::string& command) {
   return result;
 }
 
-Compiled::Compiled(const std::string& source, const std::string& flags, const std::string& compiler) {
+CompiledText::CompiledText(const std::string& source, const std::string& flags, const std::string& compiler) {
   const lumen::tests::ScratchDir dir;
   std::ofstream(dir / "k.c") << source;
   const std::string command =
@@ -40,11 +40,11 @@ Compiled::Compiled(const std::string& source, const std::string& flags, const st
   EXPECT_NE(library_, nullptr) << ::dlerror();
 }
 
-Compiled::~Compiled() {
+CompiledText::~CompiledText() {
   if (library_ != nullptr) ::dlclose(library_);
 }
 
-void* Compiled::symbol(const std::string& name) const {
+void* CompiledText::symbol(const std::string& name) const {
   void* const found = library_ == nullptr ? nullptr : ::dlsym(library_, name.c_str());
   EXPECT_NE(found, nullptr) << name;
   return found;

@@ -15,13 +15,13 @@
 
 namespace lumen {
 
-class Compiled {
+class CompiledText {
  public:
   // A failure to compile or load is a test failure, and then function() gives null.
-  Compiled(const std::string& source, const std::string& flags, const std::string& compiler = "cc");
-  ~Compiled();
-  Compiled(const Compiled&) = delete;
-  Compiled& operator=(const Compiled&) = delete;
+  CompiledText(const std::string& source, const std::string& flags, const std::string& compiler = "cc");
+  ~CompiledText();
+  CompiledText(const CompiledText&) = delete;
+  CompiledText& operator=(const CompiledText&) = delete;
 
   template <class F>
   F* function(const std::string& name) const {

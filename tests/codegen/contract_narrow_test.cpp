@@ -9,16 +9,16 @@ namespace {
 
 using namespace lumen::testing;
 
-struct Case {
+struct NarrowCase {
   std::shared_ptr<Graph> body;
   KernelText kernel;
   std::vector<HostTensor> inputs;
 };
 
 // x [rows, depth] times one or two sides of 37 columns, which are rounded to another half first when one is given.
-Case narrow_case(DType dtype, int64_t rows, int64_t depth, int sides, std::mt19937_64& random, const std::string& name,
-                 std::optional<DType> rounded = std::nullopt) {
-  Case made{std::make_shared<Graph>(), {}, {}};
+NarrowCase narrow_case(DType dtype, int64_t rows, int64_t depth, int sides, std::mt19937_64& random,
+                       const std::string& name, std::optional<DType> rounded = std::nullopt) {
+  NarrowCase made{std::make_shared<Graph>(), {}, {}};
   const Tensor x = made.body->input("a0", {rows, depth}, f32);
   const auto side = [&](const std::string& input) {
     const Tensor w = made.body->input(input, {37, depth}, dtype);
@@ -49,7 +49,7 @@ Case narrow_case(DType dtype, int64_t rows, int64_t depth, int sides, std::mt199
 
 TEST(ContractNarrow, multiplies_halves) {
   std::mt19937_64 random(std::random_device{}());
-  std::vector<Case> all;
+  std::vector<NarrowCase> all;
   std::vector<KernelText> kernels;
   for (const DType dtype : {bf16, f16}) {
     for (const int64_t rows : {1, 3}) {
@@ -64,8 +64,8 @@ TEST(ContractNarrow, multiplies_halves) {
     }
   }
   for (const char* const flags : {"-O3 " LUMEN_NATIVE " -ffp-contract=fast", "-O2 " LUMEN_OLDER, "-O1"}) {
-    const Compiled compiled = testing::compile(kernels, flags);
-    for (const Case& each : all) {
+    const CompiledText compiled = testing::compile(kernels, flags);
+    for (const NarrowCase& each : all) {
       std::vector<const HostTensor*> in;
       for (const HostTensor& tensor : each.inputs) in.push_back(&tensor);
       const std::vector<Lane> wanted = interpret(*expand(*each.body), in, {}).value()[0].lanes;
@@ -84,8 +84,8 @@ TEST(ContractNarrow, halves_need_not_be_rounded_to_other_halves) {
   const uint64_t seed = random();
   for (const auto& [stored, rounded] : {std::pair(f16, bf16), std::pair(bf16, f16)}) {
     std::mt19937_64 one(seed), other(seed);
-    const Case each = narrow_case(stored, 3, 83, 2, one, "k", rounded);
-    const Case exact = narrow_case(stored, 3, 83, 2, other, "k");
+    const NarrowCase each = narrow_case(stored, 3, 83, 2, one, "k", rounded);
+    const NarrowCase exact = narrow_case(stored, 3, 83, 2, other, "k");
     EXPECT_EQ(each.kernel.text, exact.kernel.text);
     const auto [got, fault] =
         testing::run({each.body, each.inputs, {}, each.kernel, ""}, testing::compile({each.kernel}, "-O2"), random);
@@ -101,9 +101,9 @@ TEST(ContractNarrow, halves_need_not_be_rounded_to_other_halves) {
 TEST(ContractNarrow, reads_small_and_large_halves) {
   std::mt19937_64 random(1);
   for (const DType dtype : {bf16, f16}) {
-    Case each = narrow_case(dtype, 1, 16, 1, random, "k");
+    NarrowCase each = narrow_case(dtype, 1, 16, 1, random, "k");
     for (const char* const flags : {"-O3 " LUMEN_NATIVE, "-O2 " LUMEN_OLDER, "-O1"}) {
-      const Compiled compiled = testing::compile({each.kernel}, flags);
+      const CompiledText compiled = testing::compile({each.kernel}, flags);
       for (const double value : {0.0, -0.0, 0x1p-24, 0x1.8p-20, -0x1p-14, 65504.0, -65504.0}) {
         for (Lane& lane : each.inputs[0].lanes) lane.f = 0;
         each.inputs[0].lanes[5].f = 1;

@@ -59,7 +59,7 @@ Given given_product(BlockType type, DType dtype, int64_t rows, std::mt19937_64& 
   return given;
 }
 
-std::vector<Lane> run_in(const Compiled& compiled, const Given& given, std::mt19937_64& random) {
+std::vector<Lane> run_in(const CompiledText& compiled, const Given& given, std::mt19937_64& random) {
   const auto [got, fault] = testing::run({given.body, given.inputs, {}, given.kernel, ""}, compiled, random);
   EXPECT_EQ(fault, 0);
   return got[0].lanes;
@@ -68,7 +68,7 @@ std::vector<Lane> run_in(const Compiled& compiled, const Given& given, std::mt19
 // Each processor has words of its own.
 const char* const kProcessors[] = {"-O3 " LUMEN_NATIVE " -ffp-contract=fast", "-O2 " LUMEN_OLDER, "-O1"};
 
-void expect_near(const Compiled& compiled, const Given& given, std::mt19937_64& random) {
+void expect_near(const CompiledText& compiled, const Given& given, std::mt19937_64& random) {
   const HostTensor* const in[] = {&given.inputs[0], &given.inputs[1]};
   const std::vector<Lane> wanted = interpret(*expand(*given.body), in, {}).value()[0].lanes;
   const std::vector<Lane> got = run_in(compiled, given, random);
@@ -91,7 +91,7 @@ TEST(ContractScaled, multiplies_blocks) {
     }
   }
   for (const char* const flags : kProcessors) {
-    const Compiled compiled = testing::compile(kernels, flags);
+    const CompiledText compiled = testing::compile(kernels, flags);
     for (const Given& given : all) expect_near(compiled, given, random);
   }
 }
@@ -127,7 +127,7 @@ TEST(ContractScaled, a_row_that_is_not_finite_gives_nan) {
   std::mt19937_64 random(1);
   Given given = given_product(BlockType::q4_0, bf16, 1, random);
   given.inputs[0].lanes[77].f = std::numeric_limits<double>::quiet_NaN();
-  const Compiled compiled = testing::compile({given.kernel});
+  const CompiledText compiled = testing::compile({given.kernel});
   for (const Lane& lane : run_in(compiled, given, random)) ASSERT_TRUE(std::isnan(lane.f));
 }
 

@@ -54,7 +54,7 @@ class ContractCases {
     std::string flags = "-O1 -w " LUMEN_NATIVE;
     for (const std::string& flag : kernel_c_flags()) flags += " " + flag;
     ASSERT_FALSE(cases_.empty());
-    const Compiled compiled(source_, flags);
+    const CompiledText compiled(source_, flags);
     for (const Case& each : cases_) {
       const auto [got, fault] = testing::run(each, compiled, random_);
       const std::vector<HostTensor> wanted = wanted_of(each).value();
@@ -231,7 +231,7 @@ TEST(Contract, gathers_rows_and_says_when_an_index_is_outside) {
     for (const NodeId id : body->inputs()) given.inputs.push_back(small_integers((*body)[id].type, {}, random));
     for (Lane& lane : given.inputs[1].lanes) lane.i = std::abs(lane.i);
     given.inputs[1].lanes[3].i = largest;
-    const Compiled compiled(kernel_prelude(Syntax::c) + given.kernel.text, "-O1 -w " LUMEN_NATIVE " -fopenmp-simd");
+    const CompiledText compiled(kernel_prelude(Syntax::c) + given.kernel.text, "-O1 -w " LUMEN_NATIVE " -fopenmp-simd");
     const auto [got, fault] = testing::run(given, compiled, random);
     if (largest == 7) {
       ASSERT_GT(fault, 0);

@@ -94,7 +94,7 @@ std::vector<std::pair<std::string, std::string>> ways_to_compile() {
   return ways;
 }
 
-class Convert : public testing::TestWithParam<DType> {};
+class Convert : public ::testing::TestWithParam<DType> {};
 
 TEST_P(Convert, loads_as_the_reference_unpacks) {
   const DType dtype = GetParam();
@@ -105,7 +105,7 @@ TEST_P(Convert, loads_as_the_reference_unpacks) {
   unpack(dtype, stored, expected);
   for (const auto& [compiler, flags] : ways_to_compile()) {
     if (flags != flag_sets()[0]) continue;  // loads do not calculate
-    const Compiled compiled(kernels(dtype), flags, compiler);
+    const CompiledText compiled(kernels(dtype), flags, compiler);
     auto* const load = compiled.function<void(const std::byte*, std::byte*, int64_t)>("load");
     ASSERT_NE(load, nullptr);
     Bytes loaded(count * compute_bytes(dtype), kPoison);
@@ -121,7 +121,7 @@ TEST_P(Convert, loads_as_the_reference_unpacks) {
 TEST_P(Convert, stores_as_the_reference_rounds_and_packs) {
   const DType dtype = GetParam();
   for (const auto& [compiler, flags] : ways_to_compile()) {
-    const Compiled compiled(kernels(dtype), flags, compiler);
+    const CompiledText compiled(kernels(dtype), flags, compiler);
     auto* const store = compiled.function<void(const std::byte*, std::byte*, int64_t)>("store");
     ASSERT_NE(store, nullptr);
     std::mt19937_64 random(22);
@@ -151,7 +151,7 @@ TEST_P(Convert, stores_as_the_reference_rounds_and_packs) {
   }
 }
 
-class Wrap : public testing::TestWithParam<DType> {};
+class Wrap : public ::testing::TestWithParam<DType> {};
 
 TEST_P(Wrap, wraps_as_the_reference) {
   const DType dtype = GetParam();
@@ -160,7 +160,7 @@ TEST_P(Wrap, wraps_as_the_reference) {
       fmt::format(
           "void wrap(const {0}* x, {0}* out, int64_t n) {{ for (int64_t k = 0; k < n; ++k) out[k] = {1}(x[k]); }}",
           compute_type(dtype), wrap_function(dtype));
-  const Compiled compiled(text, LUMEN_NATIVE);
+  const CompiledText compiled(text, LUMEN_NATIVE);
   auto* const wrap = compiled.function<void(const std::byte*, std::byte*, int64_t)>("wrap");
   ASSERT_NE(wrap, nullptr);
   std::mt19937_64 random(23);
@@ -171,16 +171,16 @@ TEST_P(Wrap, wraps_as_the_reference) {
   for (size_t k = 0; k < count; ++k) ASSERT_EQ(lane_at(dtype, out, k).i, wrap_to(dtype, lane_at(dtype, x, k).i)) << k;
 }
 
-std::vector<DType> dtypes_of(bool floats, bool others) {
+std::vector<DType> converted_dtypes(bool floats, bool others) {
   std::vector<DType> dtypes;
   for (const DTypeInfo& row : all_dtypes()) {
     if (is_float(row.dtype) ? floats : others) dtypes.push_back(row.dtype);
   }
   return dtypes;
 }
-std::string test_name(const testing::TestParamInfo<DType>& param) { return std::string(name(param.param)); }
-INSTANTIATE_TEST_SUITE_P(Scalar, Convert, testing::ValuesIn(dtypes_of(true, true)), test_name);
-INSTANTIATE_TEST_SUITE_P(Scalar, Wrap, testing::ValuesIn(dtypes_of(false, true)), test_name);
+std::string dtype_name(const ::testing::TestParamInfo<DType>& param) { return std::string(name(param.param)); }
+INSTANTIATE_TEST_SUITE_P(Scalar, Convert, ::testing::ValuesIn(converted_dtypes(true, true)), dtype_name);
+INSTANTIATE_TEST_SUITE_P(Scalar, Wrap, ::testing::ValuesIn(converted_dtypes(false, true)), dtype_name);
 
 }  // namespace
 }  // namespace lumen

@@ -52,7 +52,7 @@ std::vector<int64_t> scale_bytes(BlockType type) {
 }
 
 // Bytes of any value, in which scales are of about 1.
-HostTensor random_blocks(TensorType tensor, BlockType type, std::mt19937_64& random) {
+HostTensor random_scaled_blocks(TensorType tensor, BlockType type, std::mt19937_64& random) {
   HostTensor made = HostTensor::poisoned(tensor.dtype, tensor.shape.evaluate({}).value());
   const std::vector<int64_t> scales = scale_bytes(type);
   for (size_t k = 0; k < made.lanes.size(); ++k) {
@@ -97,7 +97,7 @@ class BlocksCases {
       Case& made = cases_.emplace_back(Case{body, {}, {}, *kernel, schedule});
       for (const NodeId id : body->inputs()) {
         const TensorType tensor = (*body)[id].type;
-        made.inputs.push_back(tensor.dtype == u8 ? random_blocks(tensor, type, random_)
+        made.inputs.push_back(tensor.dtype == u8 ? random_scaled_blocks(tensor, type, random_)
                                                  : small_integers(tensor, {}, random_));
         if (tensor.dtype != i32) continue;
         for (Lane& lane : made.inputs.back().lanes) lane.i = std::abs(lane.i);

@@ -22,7 +22,7 @@ class Emulated {
   bool launch(const std::string& name, const std::vector<int64_t>& words, int64_t blocks, int64_t threads,
               int64_t shared, const std::string& about) const;
 
-  Compiled compiled_;
+  CompiledText compiled_;
 };
 
 // Of a kernel that may be wrong: how many failures are reported, then the elements of its first output.

@@ -14,12 +14,12 @@ namespace {
 
 using namespace lumen::testing;
 
-Expected<KernelText> fold_text(const Graph& body, const std::string& name) {
+Expected<KernelText> cuda_fold_text(const Graph& body, const std::string& name) {
   return print_cuda_fold(body, name, tests::gpu_target());
 }
 
 template <class Op>
-void reduce(const Tensor& x, const char* output) {
+void reduce_rows(const Tensor& x, const char* output) {
   x.graph->add_output(output, x.graph->add(Op{1}, std::vector{x.id}).value()).value();
 }
 
@@ -30,13 +30,13 @@ void put(KernelCases& cases, DType dtype, double x) {
 }
 
 TEST(CudaFold, reduces_any_dtype) {
-  KernelCases cases(fold_text);
+  KernelCases cases(cuda_fold_text);
   for (const DType dtype : dtypes_of(kAnyDType)) {
     Graph graph;
     const auto length = static_cast<int64_t>(16384 + cases.random()() % 9000);
     const Tensor x = graph.input("x", {2, length}, dtype);
-    if (!is_bool(dtype) && !is_packed(dtype)) reduce<hlir::SumReduce>(x, "sum");
-    if (!is_packed(dtype)) reduce<hlir::MaxReduce>(x, "max");
+    if (!is_bool(dtype) && !is_packed(dtype)) reduce_rows<hlir::SumReduce>(x, "sum");
+    if (!is_packed(dtype)) reduce_rows<hlir::MaxReduce>(x, "max");
     argmax(x, 1).output("place");
     const bool narrow = info(dtype).bits < 32;  // rounded once, at the end; the others at every step
     cases.add(graph, {}, narrow ? 2 : 8, fmt::format("{} elements", length), narrow ? 1 : 4096);
@@ -47,7 +47,7 @@ TEST(CudaFold, reduces_any_dtype) {
 
 // Odd lengths, whole groups of wide loads, a chunk that ends early, more chunks than threads.
 TEST(CudaFold, reduces_any_length) {
-  KernelCases cases(fold_text);
+  KernelCases cases(cuda_fold_text);
   for (const int64_t length : {16384, 16385, 18432, 20001, 65537, 128256, 1200001}) {
     Graph graph;
     const Tensor x = graph.input("x", {1, length}, length == 18432 ? bf16 : f32);
@@ -66,7 +66,7 @@ TEST(CudaFold, reduces_any_length) {
 
 // The largest logit and the weight of all, by a temperature: what a Sampler is told of a vocabulary.
 TEST(CudaFold, weighs_logits) {
-  KernelCases cases(fold_text);
+  KernelCases cases(cuda_fold_text);
   for (const int64_t length : {20001, 128256}) {
     Graph graph;
     const Tensor x = graph.input("x", {2, 1, length});
@@ -83,7 +83,7 @@ TEST(CudaFold, weighs_logits) {
 }
 
 TEST(CudaFold, finds_the_first_of_the_largest) {
-  KernelCases cases(fold_text);
+  KernelCases cases(cuda_fold_text);
   for (const DType dtype : {f32, bf16, f64}) {
     Graph graph;
     argmax(graph.input("x", {2, 30001}, dtype), 1).output("place");
@@ -116,14 +116,14 @@ TEST(CudaFold, finds_the_first_of_the_largest) {
 }
 
 TEST(CudaFold, multiplies) {
-  KernelCases cases(fold_text);
+  KernelCases cases(cuda_fold_text);
   Graph floats;
-  reduce<hlir::ProdReduce>(floats.input("x", {2, 20001}), "y");
+  reduce_rows<hlir::ProdReduce>(floats.input("x", {2, 20001}), "y");
   cases.add(floats, {}, 0, "signs");
   for (Lane& lane : lanes_of(cases)) lane.f = cases.random()() % 2 == 0 ? 1.0 : -1.0;
   lanes_of(cases)[7].f = 0.75;
   Graph integers;
-  reduce<hlir::ProdReduce>(integers.input("x", {2, 20001}, i32), "y");
+  reduce_rows<hlir::ProdReduce>(integers.input("x", {2, 20001}, i32), "y");
   cases.add(integers, {}, 0, "wrapping");
   for (Lane& lane : lanes_of(cases)) lane.i = 3;
   cases.run_emulated();
@@ -131,7 +131,7 @@ TEST(CudaFold, multiplies) {
 
 // Reductions that wait for others, and outputs as long as the rows; columns; several axes.
 TEST(CudaFold, takes_what_is_elementwise_around_it) {
-  KernelCases cases(fold_text);
+  KernelCases cases(cuda_fold_text);
   for (const int64_t length : {20000, 20003}) {
     Graph rows;
     const Tensor x = rows.input("x", {3, length});

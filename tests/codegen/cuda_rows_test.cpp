@@ -11,8 +11,6 @@ namespace {
 
 using namespace lumen::testing;
 
-Expected<KernelText> fold_text(const Graph& body, const std::string& name) { return print_fold(body, name); }
-
 size_t count(const std::string& text, std::string_view word) {
   size_t found = 0;
   for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++found;

@@ -14,7 +14,7 @@ namespace {
 
 using namespace lumen::testing;
 
-Expected<KernelText> sort_text(const Graph& body, const std::string& name) {
+Expected<KernelText> cuda_sort_text(const Graph& body, const std::string& name) {
   return print_cuda_sort(body, name, tests::gpu_target());
 }
 
@@ -33,7 +33,7 @@ void add_specials(KernelCases& cases, DType dtype) {
 
 // Inputs are one of 4001 values, so that long lines have many equal ones; bool and small integers have nothing else.
 TEST(CudaSort, orders_lines_of_any_length) {
-  KernelCases cases(sort_text);
+  KernelCases cases(cuda_sort_text);
   for (const int64_t length : {1, 2, 3, 31, 33, 127, 128, 129, 255, 256, 257, 511, 512, 1000, 1024, 1025, 5000}) {
     for (const bool descending : {false, true}) {
       Graph graph;
@@ -48,7 +48,7 @@ TEST(CudaSort, orders_lines_of_any_length) {
 
 TEST(CudaSort, orders_any_dtype) {
   for (const bool is_long : {false, true}) {
-    KernelCases cases(sort_text);
+    KernelCases cases(cuda_sort_text);
     for (const DType dtype : dtypes_of(kAnyDType)) {
       const bool descending = cases.random()() % 2 == 0;
       Graph graph;
@@ -64,7 +64,7 @@ TEST(CudaSort, orders_any_dtype) {
 }
 
 TEST(CudaSort, takes_every_bit_of_a_key) {
-  KernelCases cases(sort_text);
+  KernelCases cases(cuda_sort_text);
   for (const DType dtype : {i32, u32, i64, u64}) {
     for (const int64_t length : {200, 700}) {
       Graph graph;
@@ -84,7 +84,7 @@ TEST(CudaSort, takes_every_bit_of_a_key) {
 
 // Lengths that are known when a kernel runs, with what is elementwise before and after; as many lines as there are.
 TEST(CudaSort, takes_what_is_elementwise_around_it) {
-  KernelCases cases(sort_text);
+  KernelCases cases(cuda_sort_text);
   for (const int64_t most : {100, 3000}) {
     for (const int64_t length : {int64_t{0}, int64_t{1}, most / 3, most}) {
       Graph graph;
@@ -100,7 +100,7 @@ TEST(CudaSort, takes_what_is_elementwise_around_it) {
 
 // Long lines in pieces, the last of which ends early: how a model lists its likeliest tokens.
 TEST(CudaSort, orders_pieces_of_a_line) {
-  KernelCases cases(sort_text);
+  KernelCases cases(cuda_sort_text);
   for (const auto& [length, piece] :
        {std::pair<int64_t, int64_t>{2500, 1024}, {2049, 1024}, {600, 256}, {4096, 1024}}) {
     Graph graph;

@@ -9,8 +9,6 @@ namespace {
 
 using namespace lumen::testing;
 
-Expected<KernelText> print(const Graph& body, const std::string& name) { return print_fold(body, name); }
-
 template <class Op>
 void reduce(Graph& graph, Tensor x, int64_t axis, const char* name) {
   graph.add_output(name, graph.add(Op{axis}, std::vector<NodeId>{x.id}).value()).value();
@@ -30,7 +28,7 @@ void add_axes(KernelCases& cases, const Axes& axes, int64_t size) {
 }
 
 TEST(FoldShapes, takes_any_axes_together) {
-  KernelCases cases(print);
+  KernelCases cases(fold_text);
   for (const Axes& axes : {Axes{2, 3}, Axes{1, 2}, Axes{0, 2, 3}, Axes{0, 1, 2, 3}, Axes{1, 3}, Axes{0, 3}, Axes{0, 1},
                            Axes{0, 2}, Axes{1, 2, 3}}) {
     for (const int64_t size : {0, 1, 5, 17}) add_axes(cases, axes, size);
@@ -39,7 +37,7 @@ TEST(FoldShapes, takes_any_axes_together) {
 }
 
 TEST(FoldShapes, normalises_over_several_axes) {
-  KernelCases cases(print);
+  KernelCases cases(fold_text);
   for (const int64_t size : {1, 7}) {
     Graph layers;
     const Tensor x = layers.input("x", {5, 6, size});
@@ -60,7 +58,7 @@ TEST(FoldShapes, normalises_over_several_axes) {
 
 // Wider than a tile of columns, and narrower than a vector.
 TEST(FoldShapes, reduces_columns) {
-  KernelCases cases(print);
+  KernelCases cases(fold_text);
   for (const int64_t width : {1, 3, 16, 511, 513, 1100}) {
     for (const DType dtype : {f32, f64, i8, bf16, bool_}) {
       Graph graph;
@@ -123,7 +121,7 @@ TEST(FoldShapes, sums_long_rows_with_a_small_error) {
   sum(x * x, {1}).output("sum");
   Graph columns;
   sum(columns.input("z", {8, 1 << 14, 8}), {1}).output("sum");
-  KernelCases cases(print);
+  KernelCases cases(fold_text);
   cases.add(graph, {}, 8, "a long row");
   cases.add(columns, {}, 8, "long columns");
   for (Lane& lane : cases.last().inputs[0].lanes) lane = Scalar::of(f32, std::fabs(lane.f)).value;
@@ -140,7 +138,7 @@ TEST(FoldShapes, keeps_what_is_dear_for_the_next_loop) {
   EXPECT_EQ(calls, 2u) << kernel.text;  // the whole vectors, and the rest
   EXPECT_NE(kernel.text.find("r0[", kernel.text.find("lumen_exp2")), std::string::npos);
 
-  KernelCases cases(print);
+  KernelCases cases(fold_text);
   cases.add(graph, {}, 64, "kept in the output");
   Graph narrow;
   const Expr n = narrow.dim("n", 1, 2000);
@@ -161,7 +159,7 @@ TEST(FoldShapes, keeps_what_is_dear_for_the_next_loop) {
 }
 
 TEST(FoldShapes, reads_through_guards_and_gathers) {
-  KernelCases cases(print);
+  KernelCases cases(fold_text);
   for (const int64_t length : {1, 2, 40}) {
     Graph padded;
     const Tensor x = padded.input("x", {3, length});
@@ -182,7 +180,7 @@ TEST(FoldShapes, reads_through_guards_and_gathers) {
 }
 
 TEST(FoldShapes, survives_optimisation) {
-  KernelCases cases(print);
+  KernelCases cases(fold_text);
   for (const int64_t length : {1, 8, 63, 64, 65, 257, 1000}) {
     Graph graph;
     const Expr n = graph.dim("n", 1, 5000);

@@ -10,8 +10,6 @@ namespace {
 
 using namespace lumen::testing;
 
-Expected<KernelText> print(const Graph& body, const std::string& name) { return print_fold(body, name); }
-
 std::string failure(const Graph& graph) {
   const auto text = print_fold(graph, "k");
   return text.ok() ? "none" : text.diag().message;
@@ -38,7 +36,7 @@ TEST(Fold, refuses_what_is_not_one) {
 constexpr int64_t kLengths[] = {1, 2, 15, 16, 17, 33, 100};
 
 TEST(Fold, reduces_along_any_axis_of_any_dtype) {
-  KernelCases cases(print);
+  KernelCases cases(fold_text);
   for (const DType dtype : {f32, f64, f16, bf16, i64, i32, i8, u8, u64, bool_}) {
     for (int64_t axis = 0; axis < 3; ++axis) {
       Graph graph;
@@ -70,7 +68,7 @@ TEST(Fold, puts_a_nan_above_everything) {
   const std::vector<NodeId> operand{x.id};
   graph.add_output("m", graph.add(hlir::MaxReduce{1}, operand).value()).value();
   graph.add_output("a", graph.add(hlir::ArgMax{1}, operand).value()).value();
-  KernelCases cases(print);
+  KernelCases cases(fold_text);
   cases.add(graph, {}, 0, "NaN");
   for (const size_t at : {size_t{5}, size_t{20}, size_t{37 + 36}}) cases.last().inputs[0].lanes[at].f = kNan;
   cases.last().inputs[0].lanes[2 * 37].f = kInf;
@@ -78,7 +76,7 @@ TEST(Fold, puts_a_nan_above_everything) {
 }
 
 TEST(Fold, takes_what_is_around_reductions_with_it) {
-  KernelCases cases(print);
+  KernelCases cases(fold_text);
   for (const int64_t length : kLengths) {
     Graph graph;
     const Expr n = graph.dim("n", 1, 500);

@@ -238,7 +238,7 @@ TEST(Scatter, leaves_what_is_there_in_place) {
   apply(hlir::Scatter{0, hlir::ScatterMode::set}, {x, which, graph.input("source", {2, 4})}).output("y");
   const KernelText kernel = print_scatter(graph, "k").value();
   EXPECT_EQ(kernel.in_place, 0U);
-  const Compiled compiled = compile({kernel});
+  const CompiledText compiled = compile({kernel});
   std::vector<float> y(24, 1), source(8, 2);
   const std::vector<int32_t> places{5, 0};
   const void* in[] = {y.data(), places.data(), source.data()};

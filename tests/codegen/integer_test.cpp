@@ -23,7 +23,7 @@ T shifted(bool left, T a, T count) {
 
 // In the lanes of the reference, narrowed as it narrows; a divisor of 0 is an error there and 0 here.
 template <class T>
-T meaning(std::string_view name, T narrow_a, T narrow_b) {
+T integer_meaning(std::string_view name, T narrow_a, T narrow_b) {
   using Wide = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
   const Wide a = narrow_a, b = narrow_b;
   if (name == "div") return b == 0 ? T{0} : static_cast<T>(hlir::Div::scalar(a, b));
@@ -51,7 +51,7 @@ void expect_all_functions(std::string_view type, std::string_view suffix) {
         "  for (int64_t k = 0; k < n; ++k) out[k] = lumen_{0}_{2}(x[k], y[k]{3});\n}}\n",
         name, type, suffix, shifts ? fmt::format(", {}", sizeof(T) * 8) : "");
   }
-  const Compiled compiled(text, LUMEN_NATIVE);
+  const CompiledText compiled(text, LUMEN_NATIVE);
   using Limits = std::numeric_limits<T>;
   std::vector<T> values = {Limits::min(), static_cast<T>(Limits::min() + 1), static_cast<T>(Limits::max() - 1),
                            Limits::max()};
@@ -71,7 +71,7 @@ void expect_all_functions(std::string_view type, std::string_view suffix) {
     std::vector<T> out(x.size(), static_cast<T>(0x5a));
     loop(x.data(), y.data(), out.data(), static_cast<int64_t>(x.size()));
     for (size_t k = 0; k < x.size(); ++k) {
-      ASSERT_EQ(out[k], meaning(name, x[k], y[k])) << name << "_" << suffix << " of " << x[k] << ", " << y[k];
+      ASSERT_EQ(out[k], integer_meaning(name, x[k], y[k])) << name << "_" << suffix << " of " << x[k] << ", " << y[k];
     }
   }
 }

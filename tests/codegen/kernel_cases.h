@@ -7,11 +7,17 @@
 #include <utility>
 #include <vector>
 
+#include "lumen/codegen/fold.h"
+#include "lumen/codegen/map.h"
 #include "lumen/kernel/carve.h"
 #include "tests/codegen/cuda_emulator.h"
 #include "tests/codegen/kernel_harness.h"
 
 namespace lumen::testing {
+
+// As KernelCases wants them: for no target in particular.
+inline Expected<KernelText> map_text(const Graph& body, const std::string& name) { return print_map(body, name); }
+inline Expected<KernelText> fold_text(const Graph& body, const std::string& name) { return print_fold(body, name); }
 
 class KernelCases {
  public:
@@ -66,7 +72,7 @@ class KernelCases {
   void run_all(const std::string& flags, const std::string& compiler) {
     std::vector<KernelText> kernels;
     for (const Case& each : cases_) kernels.push_back(each.kernel);
-    const Compiled compiled = compile(kernels, flags, compiler);
+    const CompiledText compiled = compile(kernels, flags, compiler);
     for (size_t k = 0; k < cases_.size(); ++k) {
       compare(k, [&](const Case& each) { return run(each, compiled, random_); });
       if (::testing::Test::HasFatalFailure()) return;

@@ -23,13 +23,13 @@ inline const char* const kExactFlags = "-O1 -ffp-contract=off";
 inline const char* const kFastFlags = "-O3 " LUMEN_NATIVE " -ffp-contract=fast";
 
 // Many kernels in one file, compiled once.
-inline Compiled compile(const std::vector<KernelText>& kernels, const std::string& given = kExactFlags,
-                        const std::string& compiler = "cc") {
+inline CompiledText compile(const std::vector<KernelText>& kernels, const std::string& given = kExactFlags,
+                            const std::string& compiler = "cc") {
   std::string source = kernel_prelude(Syntax::c);
   std::string flags = given + " -w";
   for (const std::string& flag : kernel_c_flags()) flags += " " + flag;
   for (const KernelText& kernel : kernels) source += kernel.text;
-  return Compiled(source, flags, compiler);
+  return CompiledText(source, flags, compiler);
 }
 
 inline std::vector<std::byte> stored(const HostTensor& tensor) {
@@ -56,7 +56,7 @@ inline Expected<std::vector<HostTensor>> wanted_of(const Case& given) {
 }
 
 // The outputs of the kernel, the rows of each step done in pieces and out of order; the fault it returned.
-inline std::pair<std::vector<HostTensor>, int64_t> run(const Case& given, const Compiled& compiled,
+inline std::pair<std::vector<HostTensor>, int64_t> run(const Case& given, const CompiledText& compiled,
                                                        std::mt19937_64& random) {
   std::vector<std::vector<std::byte>> storage;
   std::vector<const void*> in;

@@ -89,7 +89,7 @@ TEST(Map, says_when_an_index_is_outside) {
   graph.add_output("y", graph.add(hlir::Gather{.axis = 0}, std::vector<NodeId>{x.id, which.id}).value()).value();
   Case given{clone(graph), {}, {}, print_map(graph, "k0").value(), ""};
   given.inputs = {row(f32, {1, 2, 3, 4, 5}), row(i32, {0, 5, -1})};
-  const Compiled compiled = compile({given.kernel});
+  const CompiledText compiled = compile({given.kernel});
   std::mt19937_64 random(1);
   const auto [outputs, fault] = run(given, compiled, random);
   ASSERT_EQ(fault, 1);
@@ -126,7 +126,7 @@ TEST(Map, computes_what_the_reference_computes) {
   std::vector<KernelText> kernels;
   for (const Case& each : cases) kernels.push_back(each.kernel);
   ASSERT_GT(kernels.size(), 400u);
-  const Compiled compiled = compile(kernels);
+  const CompiledText compiled = compile(kernels);
   std::mt19937_64 random(first);
   const auto compare = [](const Case& each, const std::pair<std::vector<HostTensor>, int64_t>& results) {
     const auto& [got, fault] = results;

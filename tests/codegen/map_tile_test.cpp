@@ -8,8 +8,6 @@ namespace {
 
 using namespace lumen::testing;
 
-Expected<KernelText> print(const Graph& body, const std::string& name) { return print_map(body, name); }
-
 bool is_tiled(const KernelText& kernel) { return kernel.text.find("tile0") != std::string::npos; }
 
 void add_turned(KernelCases& cases, int64_t rows, int64_t columns) {
@@ -27,7 +25,7 @@ void add_turned(KernelCases& cases, int64_t rows, int64_t columns) {
 }
 
 TEST(MapTile, turns_matrices) {
-  KernelCases cases(print);
+  KernelCases cases(map_text);
   for (const int64_t rows : {0, 1, 31, 32, 33, 100}) {
     for (const int64_t columns : {2, 8, 33, 64}) add_turned(cases, rows, columns);
   }
@@ -35,7 +33,7 @@ TEST(MapTile, turns_matrices) {
 }
 
 TEST(MapTile, turns_any_dims) {
-  KernelCases cases(print);
+  KernelCases cases(map_text);
   for (const Axes& order : {Axes{0, 2, 3, 1}, Axes{0, 3, 2, 1}, Axes{0, 3, 1, 2}, Axes{1, 3, 0, 2}}) {
     Graph graph;
     const Tensor x = graph.input("x", {3, 9, 10, 11});

@@ -53,7 +53,7 @@ void expect_vector_loops(const std::string& compiler, const std::string& flags, 
                          const std::set<std::string>& but) {
   if (!is_there(compiler)) GTEST_SKIP() << compiler << " not found";
   std::map<int, std::string> line_of;
-  const Compiled compiled(loops(line_of), LUMEN_NATIVE " -Wall -Wextra -Werror " + flags, compiler);
+  const CompiledText compiled(loops(line_of), LUMEN_NATIVE " -Wall -Wextra -Werror " + flags, compiler);
   std::set<int> lines;
   const std::regex expression(pattern);
   const std::string& messages = compiled.messages();

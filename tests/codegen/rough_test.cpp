@@ -59,11 +59,11 @@ TEST(Rough, is_every_narrow_value) {
 
 // Where a GPU has instructions, the emulator has exact functions; the polynomials are the same.
 TEST(Rough, functions_have_20_bits) {
-  const Compiled compiled("#include \"" + (tests::source_dir() / "tests/codegen/cuda_words.h\"\n").string() +
-                              scalar_prelude(Syntax::cuda) +
-                              "extern \"C\" float rough_tanh(float x) { return lumen_tanh_rough(x); }\n"
-                              "extern \"C\" float rough_erf(float x) { return lumen_erf_rough(x); }\n",
-                          "-O1 -w -x c++ -std=c++20", "c++");
+  const CompiledText compiled("#include \"" + (tests::source_dir() / "tests/codegen/cuda_words.h\"\n").string() +
+                                  scalar_prelude(Syntax::cuda) +
+                                  "extern \"C\" float rough_tanh(float x) { return lumen_tanh_rough(x); }\n"
+                                  "extern \"C\" float rough_erf(float x) { return lumen_erf_rough(x); }\n",
+                              "-O1 -w -x c++ -std=c++20", "c++");
   auto* const rough_tanh = compiled.function<float(float)>("rough_tanh");
   auto* const rough_erf = compiled.function<float(float)>("rough_erf");
   ASSERT_NE(rough_tanh, nullptr);
@@ -88,7 +88,7 @@ TEST(Rough, functions_have_20_bits) {
   EXPECT_TRUE(std::isnan(rough_erf(NAN)));
 }
 
-class OnePlusTest : public testing::TestWithParam<Syntax> {};
+class OnePlusTest : public ::testing::TestWithParam<Syntax> {};
 
 TEST_P(OnePlusTest, has_16_bits_where_the_sum_cancels) {
   const bool is_cuda = GetParam() == Syntax::cuda;
@@ -96,9 +96,9 @@ TEST_P(OnePlusTest, has_16_bits_where_the_sum_cancels) {
   const std::string functions =
       "float one_plus_tanh(float x) { return lumen_one_plus_tanh_rough(x); }\n"
       "float one_plus_erf(float x) { return lumen_one_plus_erf_rough(x); }\n";
-  const Compiled compiled(is_cuda ? words + scalar_prelude(Syntax::cuda) + "extern \"C\" {\n" + functions + "}\n"
-                                  : scalar_prelude(Syntax::c) + functions,
-                          is_cuda ? "-O1 -w -x c++ -std=c++20" : "-O1 -w", is_cuda ? "c++" : "cc");
+  const CompiledText compiled(is_cuda ? words + scalar_prelude(Syntax::cuda) + "extern \"C\" {\n" + functions + "}\n"
+                                      : scalar_prelude(Syntax::c) + functions,
+                              is_cuda ? "-O1 -w -x c++ -std=c++20" : "-O1 -w", is_cuda ? "c++" : "cc");
   auto* const tanh = compiled.function<float(float)>("one_plus_tanh");
   auto* const erf = compiled.function<float(float)>("one_plus_erf");
   ASSERT_NE(tanh, nullptr);
@@ -128,7 +128,7 @@ TEST_P(OnePlusTest, has_16_bits_where_the_sum_cancels) {
   EXPECT_TRUE(std::isnan(tanh(NAN)));
   EXPECT_TRUE(std::isnan(erf(NAN)));
 }
-INSTANTIATE_TEST_SUITE_P(Rough, OnePlusTest, testing::Values(Syntax::c, Syntax::cuda),
+INSTANTIATE_TEST_SUITE_P(Rough, OnePlusTest, ::testing::Values(Syntax::c, Syntax::cuda),
                          [](const auto& of) { return std::string(of.param == Syntax::c ? "c" : "cuda"); });
 
 TEST(Rough, has_shorter_functions) {

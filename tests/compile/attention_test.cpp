@@ -14,16 +14,16 @@
 namespace lumen {
 namespace {
 
-constexpr int64_t kBatch = 2, kHeads = 4, kRows = 20, kKeys = 70, kSize = 16;
+constexpr int64_t kSequences = 2, kHeads = 4, kQueries = 20, kKeys = 70, kSize = 16;
 
 struct Heads {
   Tensor q, k, v;
 };
 
 Heads heads(Graph& graph, int64_t kv_heads = kHeads, DType dtype = f32) {
-  return {graph.input("q", {kBatch, kHeads, kRows, kSize}, dtype),
-          graph.input("k", {kBatch, kv_heads, kKeys, kSize}, dtype),
-          graph.input("v", {kBatch, kv_heads, kKeys, kSize}, dtype)};
+  return {graph.input("q", {kSequences, kHeads, kQueries, kSize}, dtype),
+          graph.input("k", {kSequences, kv_heads, kKeys, kSize}, dtype),
+          graph.input("v", {kSequences, kv_heads, kKeys, kSize}, dtype)};
 }
 
 template <class Adjust>
@@ -61,7 +61,7 @@ std::vector<Spelling> spellings() {
       {"the function, bool mask",
        [](Graph& g) {
          const Heads h = heads(g);
-         const Tensor mask = g.input("mask", {kRows, kKeys}, bool_);
+         const Tensor mask = g.input("mask", {kQueries, kKeys}, bool_);
          return scaled_dot_product_attention(h.q, h.k, h.v, {.mask = Operand(mask)});
        }},
       {"the function, shared heads, bf16",
@@ -72,12 +72,12 @@ std::vector<Spelling> spellings() {
       {"matmul, softmax, matmul", [](Graph& g) { return spelled_out(heads(g), plain); }},
       {"mask added",
        [](Graph& g) {
-         const Tensor mask = g.input("mask", {kRows, kKeys});
+         const Tensor mask = g.input("mask", {kQueries, kKeys});
          return spelled_out(heads(g), [&](Tensor s) { return s + mask; });
        }},
       {"mask by where",
        [](Graph& g) {
-         const Tensor mask = g.input("mask", {kRows, kKeys}, bool_);
+         const Tensor mask = g.input("mask", {kQueries, kKeys}, bool_);
          return spelled_out(heads(g), [&](Tensor s) { return where(mask, s, -1e30); });
        }},
       {"soft cap", [](Graph& g) { return spelled_out(heads(g), [](Tensor s) { return tanh(s / 30.0) * 30.0; }); }},

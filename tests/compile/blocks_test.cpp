@@ -12,13 +12,13 @@
 namespace lumen {
 namespace {
 
-constexpr int64_t kRows = 48, kColumns = 512;
+constexpr int64_t kBlockRows = 48, kBlockColumns = 512;
 
 // Any bytes whose values are of usual size.
 std::vector<std::byte> weights(BlockType type) {
   std::mt19937 engine(11);
   const auto size = static_cast<size_t>(info(type).bytes);
-  std::vector<std::byte> bytes(kRows * kColumns / static_cast<size_t>(info(type).elements) * size);
+  std::vector<std::byte> bytes(kBlockRows * kBlockColumns / static_cast<size_t>(info(type).elements) * size);
   std::vector<float> values(static_cast<size_t>(info(type).elements));
   for (size_t at = 0; at < bytes.size();) {
     const std::span<std::byte> block(bytes.data() + at, size);
@@ -31,17 +31,17 @@ std::vector<std::byte> weights(BlockType type) {
 
 void expect_product(Session session, BlockType type, int64_t tokens) {
   const std::vector<std::byte> bytes = weights(type);
-  std::vector<float> w(kRows * kColumns), x;
+  std::vector<float> w(kBlockRows * kBlockColumns), x;
   dequantise(type, bytes, w);
-  for (int64_t k = 0; k < tokens * kColumns; ++k) x.push_back(static_cast<float>(k % 17 - 8) / 8);
+  for (int64_t k = 0; k < tokens * kBlockColumns; ++k) x.push_back(static_cast<float>(k % 17 - 8) / 8);
   session.set("x", x);
   session.set_bytes("w", bytes);
   session.execute();
   const std::vector<float> y = session.get<float>("y");
   for (size_t k = 0; k < y.size(); ++k) {
     double sum = 0, size = 0;
-    for (size_t c = 0; c < kColumns; ++c) {
-      const double product = double{x[k / kRows * kColumns + c]} * w[k % kRows * kColumns + c];
+    for (size_t c = 0; c < kBlockColumns; ++c) {
+      const double product = double{x[k / kBlockRows * kBlockColumns + c]} * w[k % kBlockRows * kBlockColumns + c];
       sum += product;
       size += std::abs(product);
     }
@@ -51,8 +51,8 @@ void expect_product(Session session, BlockType type, int64_t tokens) {
 
 Compiled compile_product(BlockType type, int64_t tokens) {
   Graph graph;
-  const Tensor x = graph.input("x", {tokens, kColumns});
-  const Tensor w = graph.input("w", {kRows, kColumns / info(type).elements * info(type).bytes}, DType::u8);
+  const Tensor x = graph.input("x", {tokens, kBlockColumns});
+  const Tensor w = graph.input("w", {kBlockRows, kBlockColumns / info(type).elements * info(type).bytes}, DType::u8);
   matmul(x, transpose(dequantise(w, type))).output("y");
   CompileOptions options;
   options.fusion = FusionPolicy::always;
@@ -81,7 +81,7 @@ TEST(Blocks, RowsAreTakenBeforeTheyAreRead) {
     SCOPED_TRACE(name(type));
     Graph graph;
     const Tensor ids = graph.input("ids", {3}, DType::i64);
-    const Tensor w = graph.input("w", {kRows, kColumns / info(type).elements * info(type).bytes}, DType::u8);
+    const Tensor w = graph.input("w", {kBlockRows, kBlockColumns / info(type).elements * info(type).bytes}, DType::u8);
     dequantise(index_select(w, 0, ids), type).output("y");
     CompileOptions options;
     options.fusion = FusionPolicy::always;
@@ -90,15 +90,15 @@ TEST(Blocks, RowsAreTakenBeforeTheyAreRead) {
     EXPECT_EQ(compiled.variants[0].binary.program.calls.size(), 1u);
     Session session = make_session(std::move(compiled));
     const std::vector<std::byte> bytes = weights(type);
-    std::vector<float> values(kRows * kColumns);
+    std::vector<float> values(kBlockRows * kBlockColumns);
     dequantise(type, bytes, values);
     session.set("ids", std::vector<int64_t>{7, 0, 47});
     session.set_bytes("w", bytes);
     session.execute();
     const std::vector<float> y = session.get<float>("y");
     for (size_t k = 0; k < y.size(); ++k) {
-      const size_t row = k < kColumns ? 7 : k < 2 * kColumns ? 0 : 47;
-      ASSERT_EQ(y[k], values[row * kColumns + k % kColumns]) << k;
+      const size_t row = k < kBlockColumns ? 7 : k < 2 * kBlockColumns ? 0 : 47;
+      ASSERT_EQ(y[k], values[row * kBlockColumns + k % kBlockColumns]) << k;
     }
   }
 }

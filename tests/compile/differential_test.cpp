@@ -16,8 +16,8 @@ namespace {
 using testing::make_exact_graph;
 using testing::RandomGraph;
 
-constexpr uint64_t kGraphs = 700;  // of each policy
-constexpr uint64_t kBatch = 100;   // compiled together
+constexpr uint64_t kGraphs = 700;            // of each policy
+constexpr uint64_t kCompiledTogether = 100;  // compiled together
 
 struct Way {
   const char* name;
@@ -35,7 +35,7 @@ HostTensor without_signs_of_zero(HostTensor tensor) {
   return tensor;
 }
 
-std::string failure(const RandomGraph& given, Session& session) try {
+std::string difference(const RandomGraph& given, Session& session) try {
   const Graph& graph = *given.graph;
   std::vector<const HostTensor*> inputs;
   for (size_t k = 0; k < given.inputs.size(); ++k) {
@@ -59,7 +59,7 @@ std::string failure(const RandomGraph& given, Session& session) try {
 // Compiled on its own; a graph that does not compile fails, too.
 std::string failure_alone(const RandomGraph& given, const CompileOptions& options) try {
   Session session = compile(*given.graph, options);
-  return failure(given, session);
+  return difference(given, session);
 } catch (const Error& problem) {
   return problem.what();
 }
@@ -71,14 +71,14 @@ TEST_P(Differential, computes_what_the_reference_computes) {
   options.measure = false;
   options.c_flags = {"-O1", "-w"};
   const uint64_t first = std::random_device{}();
-  for (uint64_t start = first; start < first + kGraphs; start += kBatch) {
+  for (uint64_t start = first; start < first + kGraphs; start += kCompiledTogether) {
     std::vector<RandomGraph> given;
     std::vector<const Graph*> graphs;
-    for (uint64_t seed = start; seed < start + kBatch; ++seed) given.push_back(make_exact_graph(seed));
+    for (uint64_t seed = start; seed < start + kCompiledTogether; ++seed) given.push_back(make_exact_graph(seed));
     for (const RandomGraph& each : given) graphs.push_back(each.graph.get());
     std::vector<Session> sessions = compile_all(graphs, options);
     for (size_t k = 0; k < given.size(); ++k) {
-      const std::string problem = failure(given[k], sessions[k]);
+      const std::string problem = difference(given[k], sessions[k]);
       if (problem.empty()) continue;
       options.verify = false;
       FAIL() << problem << "\nseed " << start + k << "; to keep as tests/regress/NAME.hlir:\n"

@@ -28,7 +28,7 @@ FusionProfile profile_of(const std::string& pattern, double fused, double unfuse
   return profile;
 }
 
-class Guided : public testing::Test {
+class Guided : public ::testing::Test {
  protected:
   CompileOptions with(const FusionProfile& profile) {
     const std::string file = scratch_ / "profile.json";
@@ -180,9 +180,9 @@ TEST_F(Guided, a_profile_that_decides_nothing_is_named) {
   const auto said = [&](const Graph& graph, const FusionProfile& profile) {
     CompileOptions options = with(profile);
     options.fusion_profile_of_another = true;
-    testing::internal::CaptureStderr();
+    ::testing::internal::CaptureStderr();
     compile_program(graph, options);
-    std::string text = testing::internal::GetCapturedStderr();
+    std::string text = ::testing::internal::GetCapturedStderr();
     const size_t at = text.find(options.fusion_profile + ": ");
     return at == std::string::npos ? text : text.substr(at + options.fusion_profile.size() + 2);
   };

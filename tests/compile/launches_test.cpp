@@ -17,7 +17,7 @@ namespace {
 
 // The products for queries, keys and values, of which every schedule has a time in the database: the first that is
 // proposed is the fastest, every other one takes `step` longer.
-class Launches : public testing::Test {
+class Launches : public ::testing::Test {
  protected:
   void know_times(double step) {
     const Lowered lowered = made();

@@ -18,7 +18,7 @@ namespace lumen::cpu {
 namespace {
 
 // It multiplies by one thread only, and takes no rows that overlap.
-constexpr const char* kFake = R"C(
+constexpr const char* kFakeBlas = R"C(
 #define PRODUCT(NAME, T) \
   void NAME(int order, int left, int right, int m, int n, int k, T alpha, const T* a, int lda, const T* b, int ldb, \
             T beta, T* c, int ldc) { \
@@ -61,7 +61,7 @@ class OpenBlasTest : public ::testing::TestWithParam<bool> {
   void SetUp() override {
     const bool real = GetParam();
     Expected<std::shared_ptr<const MatrixLibrary>> loaded =
-        MatrixLibrary::load(real ? "libopenblas.so.0" : make_library(folder_, kFake));
+        MatrixLibrary::load(real ? "libopenblas.so.0" : make_library(folder_, kFakeBlas));
     if (real && !loaded.ok()) GTEST_SKIP() << loaded.diag().str();
     library_ = loaded.value();
   }
@@ -75,7 +75,7 @@ class OpenBlasTest : public ::testing::TestWithParam<bool> {
 INSTANTIATE_TEST_SUITE_P(Libraries, OpenBlasTest, ::testing::Values(false, true),
                          [](const auto& which) { return which.param ? "real" : "fake"; });
 
-LibraryMatrix matrix(DType dtype, uint32_t buffer, int64_t offset, int64_t batch_step, int64_t pitch, bool along) {
+LibraryMatrix blas_matrix(DType dtype, uint32_t buffer, int64_t offset, int64_t batch_step, int64_t pitch, bool along) {
   return {buffer, dtype, offset, batch_step, pitch, along};
 }
 
@@ -87,9 +87,9 @@ void expect_products(const MatrixLibrary& library, DType dtype) {
     const bool rows_along = (layout & 1) != 0, columns_along = (layout & 2) != 0, shared = (layout & 4) != 0;
     const DimValues dims{{"n0", (layout & 8) != 0 ? 5 : 8}};
     LibraryProduct product;
-    product.rows = matrix(dtype, 1, 8, 100, rows_along ? 6 : 9, rows_along);
-    product.columns = matrix(dtype, 0, 64, shared ? 0 : 64, columns_along ? 5 : 8, columns_along);
-    product.result = matrix(dtype, 2, 2, 60, 7, false);
+    product.rows = blas_matrix(dtype, 1, 8, 100, rows_along ? 6 : 9, rows_along);
+    product.columns = blas_matrix(dtype, 0, 64, shared ? 0 : 64, columns_along ? 5 : 8, columns_along);
+    product.result = blas_matrix(dtype, 2, 2, 60, 7, false);
     product.batch = (layout & 16) != 0 ? 3 : 1;
     product.row_count = rows;
     product.column_count = 7;
@@ -113,7 +113,7 @@ void expect_products(const MatrixLibrary& library, DType dtype) {
 
 TEST_P(OpenBlasTest, multiplies_every_layout_in_pieces) {
   LibraryProduct narrow;
-  narrow.rows = narrow.columns = narrow.result = matrix(bf16, 0, 0, 0, 4, true);
+  narrow.rows = narrow.columns = narrow.result = blas_matrix(bf16, 0, 0, 0, 4, true);
   EXPECT_EQ(library_->prepare(narrow, {}).diag().str(), "[cpu] OpenBLAS does not multiply bf16 by bf16 to bf16");
   expect_products<float>(*library_, f32);
   expect_products<double>(*library_, f64);

@@ -23,7 +23,7 @@ using tests::error_of;
 constexpr const char* kGraphText = "lumen 1\n%x = Input() :name \"x\" :shape [3]\n";
 
 // y = exp2(x) * 2, and a product of matrices.
-std::shared_ptr<Graph> sample() {
+std::shared_ptr<Graph> small_graph() {
   auto graph = std::make_shared<Graph>();
   const Tensor x = graph->input("x", {3});
   (exp2(x) * 2.0 + x).output("y");
@@ -34,7 +34,7 @@ std::shared_ptr<Graph> sample() {
 
 class Stages {
  public:
-  explicit Stages(std::shared_ptr<Graph> graph = sample()) : graph_(std::move(graph)) {
+  explicit Stages(std::shared_ptr<Graph> graph = small_graph()) : graph_(std::move(graph)) {
     options_.measure = false;
     options_.c_flags = {"-O1", "-w"};
     options_.dump = dir_ / "dump";
@@ -108,7 +108,7 @@ TEST(StageFiles, an_override_that_does_not_fit_is_an_error) {
     stages.give(name, text);
     std::string message = stages.failure();
     fs::remove_all(stages.options_.overrides);
-    fs::create_directories(stages.options_.overrides + "/" + fmt::format("{:016x}", sample()->hash()));
+    fs::create_directories(stages.options_.overrides + "/" + fmt::format("{:016x}", small_graph()->hash()));
     return message;
   };
   EXPECT_EQ(failure_with("graph.hlir", std::string(kGraphText) + "output \"y\" = %q\n"),

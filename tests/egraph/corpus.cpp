@@ -14,11 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string read(const fs::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream stream(text);
@@ -60,7 +55,7 @@ class Folder {
     std::vector<std::string> parts;
     for (const auto& entry : fs::recursive_directory_iterator(scratch_)) {
       if (!entry.is_regular_file() || std::find(given_.begin(), given_.end(), entry.path()) != given_.end()) continue;
-      parts.push_back("; file " + fs::relative(entry.path(), scratch_).string() + "\n" + read(entry.path()));
+      parts.push_back("; file " + fs::relative(entry.path(), scratch_).string() + "\n" + read_text(entry.path()));
     }
     std::sort(parts.begin(), parts.end());
     return join(parts, "");
@@ -116,6 +111,11 @@ std::string without_times(const std::string& text) {
 
 }  // namespace
 
+std::string read_text(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
 std::string Outcome::text() const {
   return without_times(join(outputs, "")) + files + (error.empty() ? "" : error + "\n");
 }
@@ -134,7 +134,7 @@ std::vector<fs::path> programs_of(const fs::path& topic) {
 
 std::optional<Outcome> run_program(const fs::path& program, const Treatment& treatment) {
   const std::string file = program.filename().string();
-  std::string text = read(program);
+  std::string text = read_text(program);
   if (treatment.reparse) {
     const std::shared_ptr<Source> source = make_source(file, text);  // the commands live in it
     const auto commands = parse_program(source);

@@ -26,6 +26,8 @@ struct Outcome {
   std::string text() const;  // all of it, with times in statistics blanked
 };
 
+std::string read_text(const std::filesystem::path& path);
+
 // The programs of a topic, those in fail/ included, sorted.
 std::vector<std::filesystem::path> programs_of(const std::filesystem::path& topic);
 

@@ -31,11 +31,6 @@ fs::path snapshot_of(const fs::path& program) {
   return (kSnapshots / fs::relative(program, kPrograms)).replace_extension(".out");
 }
 
-std::string read(const fs::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 std::string lower_case(std::string text) {
   for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return text;
@@ -45,7 +40,7 @@ std::string lower_case(std::string text) {
 void check_message(const fs::path& program, const Outcome& plain) {
   static const std::regex place("^[^:]*\\.egg:[0-9]+:[0-9]+: ");
   EXPECT_TRUE(std::regex_search(plain.error, place)) << "no place: " << plain.error;
-  const std::string text = read(program);
+  const std::string text = read_text(program);
   const std::string start = "; error: ";
   ASSERT_TRUE(text.starts_with(start)) << "the first line is not `; error: WORDS`";
   const std::string words = text.substr(start.size(), text.find('\n') - start.size());
@@ -63,7 +58,7 @@ void check_snapshot(const fs::path& program, const Outcome& plain) {
     return;
   }
   ASSERT_TRUE(fs::exists(snapshot)) << "no snapshot: tests/egraph/update_snapshots.sh makes it";
-  EXPECT_EQ(plain.text(), read(snapshot));
+  EXPECT_EQ(plain.text(), read_text(snapshot));
 }
 
 void check_treatments(const fs::path& program, const Outcome& plain) {
@@ -88,7 +83,7 @@ void check_treatments(const fs::path& program, const Outcome& plain) {
   }
 }
 
-class Corpus : public testing::TestWithParam<std::string> {};
+class Corpus : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Corpus, programs_give_their_snapshots) {
   for (const fs::path& program : programs_of(kPrograms / GetParam())) {
@@ -107,12 +102,12 @@ TEST(Snapshots, have_a_program) {
   }
 }
 
-std::string test_name(const testing::TestParamInfo<std::string>& topic) {
+std::string test_name(const ::testing::TestParamInfo<std::string>& topic) {
   std::string name = topic.param;
   for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
   return name;
 }
-INSTANTIATE_TEST_SUITE_P(Topics, Corpus, testing::ValuesIn(topics()), test_name);
+INSTANTIATE_TEST_SUITE_P(Topics, Corpus, ::testing::ValuesIn(topics()), test_name);
 
 }  // namespace
 }  // namespace lumen::egraph

@@ -9,9 +9,9 @@ namespace lumen::egraph {
 namespace {
 
 // A program that must run, and what it printed.
-struct Ran {
-  explicit Ran(ProgramOptions options = {}) : program(options, [this](std::string_view s) { printed += s; }) {}
-  Ran(std::string_view text, ProgramOptions options = {}) : Ran(options) { run(text); }
+struct RunProgram {
+  explicit RunProgram(ProgramOptions options = {}) : program(options, [this](std::string_view s) { printed += s; }) {}
+  RunProgram(std::string_view text, ProgramOptions options = {}) : RunProgram(options) { run(text); }
   void run(std::string_view text) {
     const Expected<void> result = program.run_text(text, "test.egg");
     EXPECT_TRUE(result.ok()) << result.diag().str();
@@ -165,7 +165,7 @@ TEST(EGraph, set_erase_and_subsume_rows) {
 }
 
 TEST(EGraph, copies_go_their_own_ways) {
-  Ran ran("(datatype E (Num i64) (Add E E)) (rewrite (Add a b) (Add b a)) (let $x (Add (Num 1) (Num 2)))");
+  RunProgram ran("(datatype E (Num i64) (Add E E)) (rewrite (Add a b) (Add b a)) (let $x (Add (Num 1) (Num 2)))");
   EGraph copy = ran.program.egraph();
   ran.run("(run 3) (check (= $x (Add (Num 2) (Num 1))))");
   const TableId add = *ran.program.find_table("Add");
@@ -179,18 +179,18 @@ TEST(EGraph, copies_go_their_own_ways) {
 
 TEST(Iteration, deletes_only_rows_of_before) {
   // Made and deleted at once: the row stays. Merged and deleted at once: the row that was matched goes.
-  EXPECT_EQ(Ran("(relation r (i64)) (relation s (i64)) (r 1)"
-                "(rule ((r x)) ((s x))) (rule ((r x)) ((delete (s x)))) (run 1) (print-size s)")
+  EXPECT_EQ(RunProgram("(relation r (i64)) (relation s (i64)) (r 1)"
+                       "(rule ((r x)) ((s x))) (rule ((r x)) ((delete (s x)))) (run 1) (print-size s)")
                 .printed,
             "1\n");
-  EXPECT_EQ(Ran("(datatype M (A) (B) (F M)) (A) (B) (F (B))"
-                "(rule ((= f (F b))) ((union b (A)) (delete (F b)))) (run 1) (print-size F)")
+  EXPECT_EQ(RunProgram("(datatype M (A) (B) (F M)) (A) (B) (F (B))"
+                       "(rule ((= f (F b))) ((union b (A)) (delete (F b)))) (run 1) (print-size F)")
                 .printed,
             "0\n");
 }
 
 TEST(Iteration, matches_globals_as_they_were) {
-  Ran ran(
+  RunProgram ran(
       "(datatype M (A) (B)) (relation r (M)) (relation hit (M)) (let $b (B)) (A) (r $b)"
       "(rule () ((union (A) (B)))) (rule ((r $b)) ((hit $b))) (run 1) (print-size hit)");
   EXPECT_EQ(ran.printed, "1\n");
@@ -203,7 +203,7 @@ constexpr const char* kExplosive =
 void expect_stopped(const Limits& limits, const char* what) {
   ProgramOptions options;
   options.run.limits = limits;
-  Ran ran(kExplosive, options);
+  RunProgram ran(kExplosive, options);
   ASSERT_EQ(ran.program.limits_hit().size(), 1u);
   EXPECT_TRUE(ran.program.limits_hit()[0].starts_with(what)) << ran.program.limits_hit()[0];
   EXPECT_NE(ran.program.limits_hit()[0].find("explode"), std::string::npos) << ran.program.limits_hit()[0];
@@ -224,7 +224,7 @@ TEST(Limits, count_live_rows_only) {
   limits.rows = 20;
   ProgramOptions options;
   options.run.limits = limits;
-  Ran ran(
+  RunProgram ran(
       "(function f (i64) i64 :merge (max old new)) (set (f 0) 0)"
       "(rule ((= x (f 0))) ((set (f 0) (+ x 1)))) (run 100) (extract (f 0))",
       options);
@@ -233,7 +233,7 @@ TEST(Limits, count_live_rows_only) {
 }
 
 TEST(BackOff, keeps_the_matches_of_a_banned_rule) {
-  Ran ran("(relation p (i64)) (relation q (i64)) (p 1) (p 2) (p 3) (p 4) (p 5) (rule ((p x)) ((q x)))");
+  RunProgram ran("(relation p (i64)) (relation q (i64)) (p 1) (p 2) (p 3) (p 4) (p 5) (rule ((p x)) ((q x)))");
   const std::vector<RuleId> rules = *ran.program.rules_of("");
   const TableId q = *ran.program.find_table("q");
   BackOff back_off(4, 2);
@@ -247,7 +247,7 @@ TEST(BackOff, keeps_the_matches_of_a_banned_rule) {
 
 TEST(Compaction, leaves_no_trace) {
   // Every iteration replaces 1,500 rows, so most rows are dead soon; `new` counts what rules see as new.
-  Ran ran(
+  RunProgram ran(
       "(function f (i64) i64 :merge (max old new)) (relation new (i64 i64)) (ruleset grow) (ruleset look)"
       "(relation n (i64)) (n 0)"
       "(rule ((n x) (< x 1499)) ((n (+ x 1)))) (run 2000)"
@@ -274,7 +274,7 @@ TEST(Threads, change_nothing) {
     ProgramOptions options;
     options.run.threads = threads;
     options.run.parallel_from = 1;
-    Ran ran(text, options);
+    RunProgram ran(text, options);
     const std::vector<std::vector<Value>> rows = all_rows(ran.program.egraph());
     if (threads == 1) expected = rows;
     EXPECT_GT(rows.size(), 1000u);

@@ -47,7 +47,7 @@ TEST(Head, a_new_term_keeps_an_id_of_its_own_where_that_may_be_seen) {
   EXPECT_EQ(joins({make, action(Kind::call, {0}, 3), action(Kind::unite, {2, 3})}), none);
 }
 
-std::string run(std::string_view text) {
+std::string printed_by(std::string_view text) {
   std::string printed;
   Program program({}, [&](std::string_view s) { printed += s; });
   const Expected<void> result = program.run_text(text, "test.egg");
@@ -59,7 +59,7 @@ constexpr std::string_view kTerms = "(datatype T (A i64) (F T) (G T T)) (relatio
 
 // Two classes get the same new term in one iteration: they are one class then.
 TEST(Head, classes_that_are_given_one_term_are_merged) {
-  run(std::string(kTerms) + R"(
+  printed_by(std::string(kTerms) + R"(
     (rewrite (F x) (A 7))
     (F (A 1)) (F (A 2)) (F (A 3))
     (run 1)
@@ -69,7 +69,7 @@ TEST(Head, classes_that_are_given_one_term_are_merged) {
 
 // A class is merged with an older one after a new term has joined it.
 TEST(Head, a_joined_class_may_be_displaced_in_the_same_iteration) {
-  const std::string printed = run(std::string(kTerms) + R"(
+  const std::string printed = printed_by(std::string(kTerms) + R"(
     (rule ((= c (G x y))) ((union c (F (F x)))))
     (rule ((= c (G x y)) (= d (F z))) ((union c d)))
     (F (A 9)) (G (A 1) (A 2)) (G (A 1) (A 3))
@@ -82,7 +82,7 @@ TEST(Head, a_joined_class_may_be_displaced_in_the_same_iteration) {
 
 // Matches that wait under back-off name classes that have been merged in the meantime.
 TEST(Head, a_match_that_waited_joins_what_its_class_has_become) {
-  run(std::string(kTerms) + R"(
+  printed_by(std::string(kTerms) + R"(
     (ruleset swap) (ruleset merge)
     (rule ((= c (G x y))) ((union c (F y))) :ruleset swap)
     (rule ((= c (G x y)) (= d (G y x))) ((union c d)) :ruleset merge)

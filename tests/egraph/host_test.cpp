@@ -16,7 +16,7 @@ struct Interval {
 };
 
 // A program with a sort of C++ values, a partial function on it, and a constructor with fields.
-struct HostTest : testing::Test {
+struct HostTest : ::testing::Test {
   HostTest() {
     const auto hash = [](const Interval& i) { return static_cast<uint64_t>(i.low * 31 + i.high); };
     const auto print = [](const Interval& i) { return std::to_string(i.low) + ".." + std::to_string(i.high); };

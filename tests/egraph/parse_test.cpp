@@ -12,13 +12,13 @@ namespace {
 std::shared_ptr<Source> source_of(std::string text) { return make_source("test.egg", std::move(text)); }
 
 // Keeps the trees alive.
-struct Program {
+struct ParsedProgram {
   std::shared_ptr<Source> source;
   std::vector<Command> commands;
 };
 
-Program parse(std::string text) {
-  Program program{source_of(std::move(text)), {}};
+ParsedProgram parse(std::string text) {
+  ParsedProgram program{source_of(std::move(text)), {}};
   auto commands = parse_program(program.source);
   EXPECT_TRUE(commands.ok()) << (commands.ok() ? "" : commands.diag().str());
   if (commands.ok()) program.commands = std::move(*commands);
@@ -40,12 +40,12 @@ std::string error_of(std::string text) {
   return commands.ok() ? "" : commands.diag().str();
 }
 
-const Expr& let_value(const Program& program) {
+const Expr& let_value(const ParsedProgram& program) {
   return *std::get<LetAction>(std::get<ActionCommand>(program.commands.at(0).node).action.node).value;
 }
 
 Literal literal(const std::string& text) {
-  const Program program = parse("(let x " + text + ")");
+  const ParsedProgram program = parse("(let x " + text + ")");
   EXPECT_EQ(let_value(program).kind, Expr::Kind::literal) << text;
   return let_value(program).literal;
 }
@@ -175,11 +175,11 @@ TEST(EggParse, Literals) {
   EXPECT_EQ(literal("-inf").real, -std::numeric_limits<double>::infinity());
   EXPECT_TRUE(literal("true").boolean);
   EXPECT_EQ(literal("()").kind, Literal::Kind::unit);
-  const Program program = parse(R"((let x "a\n\t\"\\;b"))");
+  const ParsedProgram program = parse(R"((let x "a\n\t\"\\;b"))");
   EXPECT_EQ(let_value(program).literal.string, "a\n\t\"\\;b");
   for (const char* name :
        {"nan", "infinity", "+inf", "1e400", "-", "+", ".", "1_0", "0x1", "1e", "--1", "a\"b\"", "[]"}) {
-    const Program named = parse(std::string("(let x ") + name + ")");
+    const ParsedProgram named = parse(std::string("(let x ") + name + ")");
     EXPECT_EQ(let_value(named).kind, Expr::Kind::variable);
     EXPECT_EQ(let_value(named).name, name);
   }
@@ -191,7 +191,7 @@ TEST(EggParse, CommentsAndBlanks) {
 }
 
 TEST(EggParse, EachWildcardHasItsOwnName) {
-  const Program program = parse("(let x (f _ _ a))");
+  const ParsedProgram program = parse("(let x (f _ _ a))");
   const Expr& call = let_value(program);
   EXPECT_NE(call.args[0]->name, call.args[1]->name);
   EXPECT_TRUE(call.args[0]->name.starts_with("@_"));
@@ -200,7 +200,7 @@ TEST(EggParse, EachWildcardHasItsOwnName) {
 
 TEST(EggParse, SpansCoverTheTree) {
   const std::string text = "(let x (f  a\n (g 1)))";
-  const Program program = parse(text);
+  const ParsedProgram program = parse(text);
   const auto shown = [&](const Span& span) { return text.substr(span.begin, span.end - span.begin); };
   EXPECT_EQ(shown(program.commands[0].span), text);
   EXPECT_EQ(shown(let_value(program).span), "(f  a\n (g 1))");
@@ -246,7 +246,7 @@ TEST(EggParse, ForCannotGrowWithoutEnd) {
 }
 
 TEST(EggParse, ExperimentalForRunsARuleOnce) {
-  const Program program = parse("(for ((f x)) ((g x))) (for ((f x)) ((h x)))");
+  const ParsedProgram program = parse("(for ((f x)) ((g x))) (for ((f x)) ((h x)))");
   ASSERT_EQ(program.commands.size(), 6u);
   const auto& ruleset = std::get<RulesetCommand>(program.commands[0].node);
   EXPECT_EQ(std::get<RuleCommand>(program.commands[1].node).ruleset, ruleset.name);

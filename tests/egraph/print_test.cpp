@@ -14,11 +14,11 @@
 namespace lumen::egraph {
 namespace {
 
-std::shared_ptr<Source> source_of(std::string text) { return make_source("printed.egg", std::move(text)); }
+std::shared_ptr<Source> printed_source(std::string text) { return make_source("printed.egg", std::move(text)); }
 
 void expect_reads_back(const Command& command) {
   const std::string text = print_command(command);
-  const auto source = source_of(text);
+  const auto source = printed_source(text);
   const auto again = parse_program(source);
   ASSERT_TRUE(again.ok()) << again.diag().str() << "\nin\n" << text;
   ASSERT_EQ(again->size(), 1u) << text;
@@ -244,7 +244,7 @@ TEST(EggPrint, TheProgramsReadBack) {
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     if (entry.path().extension() != ".egg") continue;
     std::ifstream file(entry.path());
-    const auto source = source_of(std::string(std::istreambuf_iterator<char>(file), {}));
+    const auto source = printed_source(std::string(std::istreambuf_iterator<char>(file), {}));
     const auto commands = parse_program(source);
     if (!commands.ok()) continue;  // a program may show an error
     for (const Command& command : *commands) expect_reads_back(command);
@@ -253,7 +253,7 @@ TEST(EggPrint, TheProgramsReadBack) {
 }
 
 TEST(EggPrint, LongCommandsAreBroken) {
-  const auto source = source_of(
+  const auto source = printed_source(
       "(rule ((= ?lhs (Add (Mul ?some_long_name ?another_long_name) ?c:(Mul ?a ?other :axis 3))) (is-not-zero ?a)) "
       "((union ?lhs (Mul ?some_long_name (Add ?another_long_name ?other))) (let y 1)) :ruleset arithmetic :name "
       "\"long\")"
@@ -287,7 +287,7 @@ TEST(EggPrint, LinesStayNarrow) {
 TEST(EggPrint, DeepTreesStaySmall) {
   std::string text = "(let a ";
   for (int k = 1; k < 4000; ++k) text += "(N ";
-  const auto source = source_of(text + "1" + std::string(4000, ')'));
+  const auto source = printed_source(text + "1" + std::string(4000, ')'));
   const auto commands = parse_program(source);
   ASSERT_TRUE(commands.ok());
   EXPECT_LT(print_command((*commands)[0]).size(), 400'000u);

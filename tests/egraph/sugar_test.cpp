@@ -34,14 +34,14 @@ std::string desugared(std::string text) {
   return result.ok() ? *result : "";
 }
 
-std::string error_of(std::string text) {
+std::string sugar_error_of(std::string text) {
   const auto result = desugar(std::move(text));
   EXPECT_FALSE(result.ok()) << *result;
   return result.ok() ? "" : result.diag().str();
 }
 
 TEST(EggSugar, Errors) {
-  EXPECT_EQ(error_of("(check (Sum x :axs 1))"),
+  EXPECT_EQ(sugar_error_of("(check (Sum x :axs 1))"),
             "test.egg:1:15: `Sum` has no field `axs`; its fields: axis, dtype\n"
             "  note: (check (Sum x :axs 1))\n"
             "  note:               ^~~~~~\n"
@@ -66,7 +66,7 @@ TEST(EggSugar, Errors) {
       {"(fail (let y (Zero)))", "the field `dtype` of `Zero` is missing"},
   };
   for (const auto& [text, message] : cases)
-    EXPECT_NE(error_of(text).find(message), std::string::npos) << error_of(text);
+    EXPECT_NE(sugar_error_of(text).find(message), std::string::npos) << sugar_error_of(text);
 }
 
 TEST(EggSugar, FieldsTakeTheirPlaces) {

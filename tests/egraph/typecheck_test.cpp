@@ -10,7 +10,7 @@ namespace lumen::egraph {
 
 namespace {
 
-constexpr std::string_view kDeclarations =
+constexpr std::string_view kTypedDeclarations =
     "(datatype M (Num i64) (Add M M) (Mul M M))"
     "(relation edge (i64 i64))"
     "(function size (M) i64 :merge (min old new))"
@@ -20,13 +20,13 @@ constexpr std::string_view kDeclarations =
 // The rule that a text becomes, the last one of it.
 Expected<Rule> rule_of(std::string_view text) {
   Program program;
-  LUMEN_TRY(program.run_text(std::string(kDeclarations) + std::string(text), "t.egg"));
+  LUMEN_TRY(program.run_text(std::string(kTypedDeclarations) + std::string(text), "t.egg"));
   return program.egraph().rule(static_cast<RuleId>(program.egraph().rule_count() - 1));
 }
 
 std::string failure(std::string_view text) {
   Program program;
-  const Expected<void> result = program.run_text(std::string(kDeclarations) + "\n" + std::string(text), "t.egg");
+  const Expected<void> result = program.run_text(std::string(kTypedDeclarations) + "\n" + std::string(text), "t.egg");
   if (result.ok()) return "no error";
   EXPECT_EQ(result.diag().where.file, "t.egg");
   EXPECT_GE(result.diag().where.line, 2);

@@ -5,8 +5,6 @@
 namespace lumen {
 namespace {
 
-bool starts(const std::string& text, const std::string& with) { return text.find(with + " (") == 0; }
-
 struct Sizes {
   size_t heads, queries, keys, depth, out;
   size_t key_heads;

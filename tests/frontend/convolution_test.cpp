@@ -6,8 +6,6 @@
 namespace lumen {
 namespace {
 
-bool starts(const std::string& text, const std::string& with) { return text.find(with + " (") == 0; }
-
 struct Geometry {
   int64_t batch, in, out, height, width, kernel_h, kernel_w, stride, padding, dilation, groups;
   int64_t out_h() const { return (height + 2 * padding - dilation * (kernel_h - 1) - 1) / stride + 1; }
@@ -139,7 +137,7 @@ const std::vector<Pool> kPools = {{7, 2, 2, 0, 1, false}, {7, 2, 2, 0, 1, true},
 TEST(Pooling, MatchesLoops) {
   for (const Pool& p : kPools) {
     for (const bool symbolic : {false, true}) {
-      SCOPED_TRACE(testing::Message() << (&p - kPools.data()) << (symbolic ? " symbolic" : ""));
+      SCOPED_TRACE(::testing::Message() << (&p - kPools.data()) << (symbolic ? " symbolic" : ""));
       Rig rig;
       const Expr n = symbolic ? rig.dim("n", p.size, 5, 64) : Expr(p.size);
       const Tensor x = rig.random({2, n});
@@ -184,7 +182,7 @@ TEST(Pooling, AdaptiveOfAnySize) {
   for (int64_t size : {4, 5, 6, 7, 11}) {
     for (int64_t out : {1, 2, 3, 4, 6}) {
       for (const bool symbolic : {false, true}) {
-        SCOPED_TRACE(testing::Message() << size << " to " << out << (symbolic ? " symbolic" : ""));
+        SCOPED_TRACE(::testing::Message() << size << " to " << out << (symbolic ? " symbolic" : ""));
         Rig rig;
         const Expr n = symbolic ? rig.dim("n", size, 4, 64) : Expr(size);
         const Tensor x = rig.random({2, n});

@@ -5,8 +5,6 @@
 namespace lumen {
 namespace {
 
-bool starts(const std::string& text, const std::string& with) { return text.find(with + " (") == 0; }
-
 TEST(Creation, Errors) {
   Rig rig;
   const std::vector<double> three = {1, 2, 3};

@@ -5,8 +5,6 @@
 namespace lumen {
 namespace {
 
-bool starts(const std::string& text, const std::string& with) { return text.find(with + " (") == 0; }
-
 TEST(Linear, Errors) {
   Rig rig;
   const Expr n = rig.dim("n", 3);

@@ -12,8 +12,6 @@ std::vector<double> counting(int64_t n) {
   return values;
 }
 
-bool starts(const std::string& text, const std::string& with) { return text.find(with + " (") == 0; }
-
 TEST(Movement, Errors) {
   Rig rig;
   const Expr n = rig.dim("n", 4);

@@ -5,8 +5,6 @@
 namespace lumen {
 namespace {
 
-bool starts(const std::string& text, const std::string& with) { return text.find(with + " (") == 0; }
-
 TEST(Normalization, Errors) {
   Rig rig;
   const Tensor x = rig.graph().input("x", {2, 3, 4});

@@ -18,6 +18,9 @@ namespace lumen {
 
 using tests::error_of;
 
+// Whether a message is `with` and then a place in the source.
+inline bool starts(const std::string& text, const std::string& with) { return text.find(with + " (") == 0; }
+
 class Rig {
  public:
   Graph& graph() { return *graph_; }

@@ -44,12 +44,11 @@ TEST_F(GgufWriter, WritesTheKnownBytes) {
 
 TEST_F(GgufWriter, RoundTrips) {
   const std::string file = path("all.gguf");
-  using Integers = GgufValue::Integers;
   GgufMetadata metadata;
   for (const GgufType type : {GgufType::u8, GgufType::i8, GgufType::u16, GgufType::i16, GgufType::u32, GgufType::i32,
                               GgufType::u64, GgufType::i64, GgufType::bool_}) {
     metadata[std::string(name(type))] = GgufValue::of(type, 1);
-    metadata["[" + std::string(name(type)) + "]"] = GgufValue::of_array(type, Integers{0, 1});
+    metadata["[" + std::string(name(type)) + "]"] = GgufValue::of_array(type, GgufValue::Integers{0, 1});
   }
   metadata["minus"] = GgufValue::of(GgufType::i16, -300);
   metadata["f32"] = GgufValue::of_f32(0.5);

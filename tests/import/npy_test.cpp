@@ -13,7 +13,7 @@ std::string npy(std::string header, std::string_view data) {
   return "\x93NUMPY\x01\x00"s + static_cast<char>(header.size()) + '\0' + header + std::string(data);
 }
 
-std::string failure(std::string_view file) {
+std::string npy_failure(std::string_view file) {
   const Expected<HostTensor> result = parse_npy(bytes_of(file), "a.npy");
   return result.ok() ? "no error" : result.diag().str();
 }
@@ -21,19 +21,19 @@ std::string failure(std::string_view file) {
 class Npy : public ImportTest {};
 
 TEST_F(Npy, RefusesWhatIsNone) {
-  EXPECT_EQ(failure(""), "a.npy: not a .npy file: it does not start with \\x93NUMPY");
-  EXPECT_EQ(failure("PK\3\4"), "a.npy: not a .npy file: it does not start with \\x93NUMPY");
-  EXPECT_EQ(failure("\x93NUMPY"), "a.npy: truncated: the version is missing");
-  EXPECT_EQ(failure("\x93NUMPY\x04\x00xxxxxxxx"s), "a.npy: .npy version 4 is not 1, 2 or 3");
-  EXPECT_EQ(failure("\x93NUMPY\x01\x00x"s), "a.npy: truncated: the length of the header is missing");
-  EXPECT_EQ(failure("\x93NUMPY\x01\x00\x10\x00{}"s), "a.npy: truncated: a header of 16 bytes, 2 are there");
-  EXPECT_EQ(failure("\x93NUMPY\x02\x00\xff\xff\xff\xff{}"s), "a.npy: a header of 4294967295 bytes is too long");
+  EXPECT_EQ(npy_failure(""), "a.npy: not a .npy file: it does not start with \\x93NUMPY");
+  EXPECT_EQ(npy_failure("PK\3\4"), "a.npy: not a .npy file: it does not start with \\x93NUMPY");
+  EXPECT_EQ(npy_failure("\x93NUMPY"), "a.npy: truncated: the version is missing");
+  EXPECT_EQ(npy_failure("\x93NUMPY\x04\x00xxxxxxxx"s), "a.npy: .npy version 4 is not 1, 2 or 3");
+  EXPECT_EQ(npy_failure("\x93NUMPY\x01\x00x"s), "a.npy: truncated: the length of the header is missing");
+  EXPECT_EQ(npy_failure("\x93NUMPY\x01\x00\x10\x00{}"s), "a.npy: truncated: a header of 16 bytes, 2 are there");
+  EXPECT_EQ(npy_failure("\x93NUMPY\x02\x00\xff\xff\xff\xff{}"s), "a.npy: a header of 4294967295 bytes is too long");
   EXPECT_EQ(read_npy(path("absent.npy")).diag().str(), path("absent.npy") + ": cannot open: No such file or directory");
   EXPECT_EQ(read_npy(path(".")).diag().str(), path(".") + ": not a file");
 }
 
 TEST_F(Npy, RefusesHeadersThatLie) {
-  const auto with = [](const std::string& header) { return failure(npy(header, "12345678")); };
+  const auto with = [](const std::string& header) { return npy_failure(npy(header, "12345678")); };
   EXPECT_EQ(with("{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }"),
             "a.npy: f32[3] needs 12 bytes of data, 8 are there");
   EXPECT_EQ(with("{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }"),
@@ -56,7 +56,7 @@ TEST_F(Npy, RefusesHeadersThatLie) {
 
 TEST_F(Npy, RefusesOtherDtypesByName) {
   const auto with = [](const std::string& descr) {
-    return failure(npy("{'descr': '" + descr + "', 'fortran_order': False, 'shape': (1,), }", "12345678"));
+    return npy_failure(npy("{'descr': '" + descr + "', 'fortran_order': False, 'shape': (1,), }", "12345678"));
   };
   EXPECT_EQ(with(">f8"), "a.npy: dtype '>f8' is big-endian");
   EXPECT_EQ(with("<c8"), "a.npy: dtype '<c8' is none that Lumen reads");
@@ -70,11 +70,11 @@ TEST_F(Npy, RefusesOtherDtypesByName) {
 
 TEST_F(Npy, EveryTruncationIsAnError) {
   const std::string file = npy("{'descr': '<i2', 'fortran_order': False, 'shape': (2,), }", "\1\0\2\0"s);
-  EXPECT_EQ(failure(file), "no error");
+  EXPECT_EQ(npy_failure(file), "no error");
   for (size_t size = 0; size < file.size(); ++size) {
-    EXPECT_NE(failure(std::string_view(file).substr(0, size)), "no error") << size;
+    EXPECT_NE(npy_failure(std::string_view(file).substr(0, size)), "no error") << size;
   }
-  EXPECT_NE(failure(file + "x"), "no error");
+  EXPECT_NE(npy_failure(file + "x"), "no error");
 }
 
 TEST_F(Npy, ReadsVersionsAndOrders) {

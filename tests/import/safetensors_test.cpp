@@ -11,7 +11,7 @@ std::string safetensors(const std::string& header, const std::string& data) {
   return file + header + data;
 }
 
-std::string failure(std::string_view file) {
+std::string safetensors_failure(std::string_view file) {
   const Expected<SafeTensors> result = SafeTensors::parse(bytes_of(file), "a.st");
   return result.ok() ? "no error" : result.diag().str();
 }
@@ -19,17 +19,21 @@ std::string failure(std::string_view file) {
 class SafeTensorsFile : public ImportTest {};
 
 TEST_F(SafeTensorsFile, RefusesWhatIsNone) {
-  EXPECT_EQ(failure(""), "a.st: truncated: 0 bytes, a length takes 8");
-  EXPECT_EQ(failure("\xff\xff\xff\xff\xff\xff\xff\xff{}"), "a.st: a header of 18446744073709551615 bytes is too long");
-  EXPECT_EQ(failure(safetensors("{}", "").substr(0, 9)), "a.st: truncated: a header of 2 bytes, 1 are there");
-  EXPECT_EQ(failure(safetensors("[]", "")), "a.st: the header is not a JSON object");
-  EXPECT_EQ(failure(safetensors("{\"a\":}", "")), "a.st: the header is not a JSON object");
+  EXPECT_EQ(safetensors_failure(""), "a.st: truncated: 0 bytes, a length takes 8");
+  EXPECT_EQ(safetensors_failure("\xff\xff\xff\xff\xff\xff\xff\xff{}"),
+            "a.st: a header of 18446744073709551615 bytes is too long");
+  EXPECT_EQ(safetensors_failure(safetensors("{}", "").substr(0, 9)),
+            "a.st: truncated: a header of 2 bytes, 1 are there");
+  EXPECT_EQ(safetensors_failure(safetensors("[]", "")), "a.st: the header is not a JSON object");
+  EXPECT_EQ(safetensors_failure(safetensors("{\"a\":}", "")), "a.st: the header is not a JSON object");
   EXPECT_EQ(SafeTensors::open(path("absent")).diag().str(),
             path("absent") + ": cannot open: No such file or directory");
 }
 
 TEST_F(SafeTensorsFile, RefusesDescriptionsThatLie) {
-  const auto with = [](const std::string& entry) { return failure(safetensors("{\"w\":" + entry + "}", "12345678")); };
+  const auto with = [](const std::string& entry) {
+    return safetensors_failure(safetensors("{\"w\":" + entry + "}", "12345678"));
+  };
   EXPECT_EQ(with("3"), "a.st: tensor \"w\": not a description with dtype, shape and data_offsets");
   EXPECT_EQ(with(R"({"dtype":"F32","shape":[2]})"),
             "a.st: tensor \"w\": not a description with dtype, shape and data_offsets");
@@ -48,15 +52,17 @@ TEST_F(SafeTensorsFile, RefusesDescriptionsThatLie) {
             "a.st: tensor \"w\": F32[3] needs 12 bytes, data_offsets [0,8] give 8");
   EXPECT_EQ(with(R"({"dtype":"F32","shape":[4294967296,4294967296,4],"data_offsets":[0,8]})"),
             "a.st: tensor \"w\": F32[4294967296,4294967296,4] needs no number of bytes, data_offsets [0,8] give 8");
-  EXPECT_EQ(failure(safetensors(R"({"__metadata__":{"a":1}})", "")), "a.st: __metadata__ is not a map of strings");
-  EXPECT_EQ(failure(safetensors(R"({"__metadata__":[]})", "")), "a.st: __metadata__ is not a map of strings");
+  EXPECT_EQ(safetensors_failure(safetensors(R"({"__metadata__":{"a":1}})", "")),
+            "a.st: __metadata__ is not a map of strings");
+  EXPECT_EQ(safetensors_failure(safetensors(R"({"__metadata__":[]})", "")),
+            "a.st: __metadata__ is not a map of strings");
 }
 
 TEST_F(SafeTensorsFile, RefusesOverlapsGapsAndRepetitions) {
   const auto two = [](const std::string& a, const std::string& b, const std::string& name = "b") {
-    return failure(safetensors(R"({"a":{"dtype":"U8","shape":[4],"data_offsets":)" + a + "},\"" + name +
-                                   R"(":{"dtype":"U8","shape":[4],"data_offsets":)" + b + "}}",
-                               "12345678"));
+    return safetensors_failure(safetensors(R"({"a":{"dtype":"U8","shape":[4],"data_offsets":)" + a + "},\"" + name +
+                                               R"(":{"dtype":"U8","shape":[4],"data_offsets":)" + b + "}}",
+                                           "12345678"));
   };
   EXPECT_EQ(two("[0,4]", "[4,8]"), "no error");
   EXPECT_EQ(two("[4,8]", "[0,4]"), "no error");
@@ -64,16 +70,16 @@ TEST_F(SafeTensorsFile, RefusesOverlapsGapsAndRepetitions) {
   EXPECT_EQ(two("[0,4]", "[0,4]"), "a.st: tensors \"a\" and \"b\" overlap");
   EXPECT_EQ(two("[0,4]", "[4,8]", "a"), "a.st: name \"a\" occurs twice in the header");
   const std::string one = R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]}})";
-  EXPECT_EQ(failure(safetensors(one, "12345")), "a.st: byte 4 of the data belongs to no tensor");
+  EXPECT_EQ(safetensors_failure(safetensors(one, "12345")), "a.st: byte 4 of the data belongs to no tensor");
   const std::string late = R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[1,5]}})";
-  EXPECT_EQ(failure(safetensors(late, "12345")), "a.st: byte 0 of the data belongs to no tensor");
+  EXPECT_EQ(safetensors_failure(safetensors(late, "12345")), "a.st: byte 0 of the data belongs to no tensor");
 }
 
 TEST_F(SafeTensorsFile, EveryTruncationIsAnError) {
   const std::string file = safetensors(R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]}})", "1234");
-  EXPECT_EQ(failure(file), "no error");
+  EXPECT_EQ(safetensors_failure(file), "no error");
   for (size_t size = 0; size < file.size(); ++size) {
-    EXPECT_NE(failure(std::string_view(file).substr(0, size)), "no error") << size;
+    EXPECT_NE(safetensors_failure(std::string_view(file).substr(0, size)), "no error") << size;
   }
 }
 

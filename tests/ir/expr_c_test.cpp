@@ -15,16 +15,16 @@
 namespace lumen {
 namespace {
 
-struct Case {
+struct CaseOfExpr {
   Expr e;
   naive::Environment env;
   int64_t expected;
 };
 
-std::vector<Case> draw_cases(size_t count) {
+std::vector<CaseOfExpr> draw_cases(size_t count) {
   std::mt19937_64 random(7);
   const naive::Draw draw = [&](uint64_t n) { return random() % n; };
-  std::vector<Case> cases;
+  std::vector<CaseOfExpr> cases;
   while (cases.size() < count) {
     const auto tree = naive::draw_tree(draw, 4);
     const naive::Environment env = naive::draw_environment(draw);
@@ -36,7 +36,7 @@ std::vector<Case> draw_cases(size_t count) {
 }
 
 TEST(ExprC, compiled_text_has_the_same_value) {
-  const std::vector<Case> cases = draw_cases(600);
+  const std::vector<CaseOfExpr> cases = draw_cases(600);
   size_t narrow = 0;
   std::string source = "#include <stdint.h>\n#include <stdio.h>\n";
   std::string calls;
@@ -55,7 +55,7 @@ TEST(ExprC, compiled_text_has_the_same_value) {
   source += "int main(void) {\n" + calls + "  return 0;\n}\n";
 
   const std::filesystem::path dir =
-      std::filesystem::path(testing::TempDir()) / fmt::format("lumen_expr_c_{}", ::getpid());
+      std::filesystem::path(::testing::TempDir()) / fmt::format("lumen_expr_c_{}", ::getpid());
   std::filesystem::create_directories(dir);
   std::ofstream(dir / "f.c") << source;
   const std::string compile =
@@ -63,7 +63,7 @@ TEST(ExprC, compiled_text_has_the_same_value) {
   ASSERT_EQ(std::system(compile.c_str()), 0) << compile;
   FILE* out = ::popen((dir / "f").c_str(), "r");
   ASSERT_NE(out, nullptr);
-  for (const Case& c : cases) {
+  for (const CaseOfExpr& c : cases) {
     long long got = 0;
     ASSERT_EQ(std::fscanf(out, "%lld", &got), 1);
     EXPECT_EQ(got, c.expected) << c.e.str() << "\n" << print_c(c.e).text;

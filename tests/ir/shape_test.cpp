@@ -9,14 +9,15 @@
 namespace lumen {
 namespace {
 
-const Expr kS = Expr::dim("seq", 1, 8192);
+const Expr kSeqDim = Expr::dim("seq", 1, 8192);
 
 TEST(Shape, EvaluateRejects) {
-  EXPECT_EQ(Shape({2, kS - 4}).evaluate({{"seq", 3}}).diag().message, "dim 1 of [2,seq - 4] is -1, which is negative");
+  EXPECT_EQ(Shape({2, kSeqDim - 4}).evaluate({{"seq", 3}}).diag().message,
+            "dim 1 of [2,seq - 4] is -1, which is negative");
   EXPECT_EQ(Shape({int64_t{1} << 40, int64_t{1} << 40}).evaluate({}).diag().message,
             "the element count of [1099511627776,1099511627776] does not fit in 64 bits");
-  EXPECT_FALSE(Shape({kS}).evaluate({}).ok());
-  EXPECT_FALSE(Shape({kS}).evaluate({{"seq", 8193}}).ok());
+  EXPECT_FALSE(Shape({kSeqDim}).evaluate({}).ok());
+  EXPECT_FALSE(Shape({kSeqDim}).evaluate({{"seq", 8193}}).ok());
 }
 
 TEST(Shape, AxisIsChecked) {
@@ -25,12 +26,12 @@ TEST(Shape, AxisIsChecked) {
 }
 
 TEST(Shape, Values) {
-  const Shape shape{2, kS, 3};
+  const Shape shape{2, kSeqDim, 3};
   EXPECT_EQ(shape.evaluate({{"seq", 5}}).value(), (std::vector<int64_t>{2, 5, 3}));
   EXPECT_EQ(Shape({0, int64_t{1} << 40, int64_t{1} << 40}).evaluate({}).value().size(), 3u);
-  EXPECT_EQ(shape.numel(), kS * 6);
-  EXPECT_EQ(shape.strides(), (std::vector<Expr>{kS * 3, 3, 1}));
-  EXPECT_EQ(shape.flat_index(std::vector<Expr>{1, 2, 0}), kS * 3 + 6);
+  EXPECT_EQ(shape.numel(), kSeqDim * 6);
+  EXPECT_EQ(shape.strides(), (std::vector<Expr>{kSeqDim * 3, 3, 1}));
+  EXPECT_EQ(shape.flat_index(std::vector<Expr>{1, 2, 0}), kSeqDim * 3 + 6);
   EXPECT_EQ(Shape().numel(), Expr(1));
   EXPECT_EQ(Shape().strides(), std::vector<Expr>{});
   EXPECT_FALSE(shape.is_static());
@@ -38,16 +39,16 @@ TEST(Shape, Values) {
 }
 
 TEST(Shape, PrintsLikeTheText) {
-  EXPECT_EQ(Shape({2, kS}).str(), "[2,seq]");
+  EXPECT_EQ(Shape({2, kSeqDim}).str(), "[2,seq]");
   EXPECT_EQ(Shape().str(), "[]");
-  EXPECT_EQ((TensorType{DType::f32, Shape{2, kS}}).str(), "f32[2,seq]");
+  EXPECT_EQ((TensorType{DType::f32, Shape{2, kSeqDim}}).str(), "f32[2,seq]");
 }
 
 TEST(Shape, EqualContentIsOneObject) {
-  EXPECT_EQ(Shape({2, kS}), Shape(std::vector<Expr>{2, kS}));
+  EXPECT_EQ(Shape({2, kSeqDim}), Shape(std::vector<Expr>{2, kSeqDim}));
   EXPECT_EQ(Shape({2, 3}), Shape(std::vector<int64_t>{2, 3}));
   EXPECT_FALSE(Shape({2, 3}) == Shape({3, 2}));
-  EXPECT_FALSE(Shape({kS}) == Shape({Expr::dim("seq", 1, 4096)}));
+  EXPECT_FALSE(Shape({kSeqDim}) == Shape({Expr::dim("seq", 1, 4096)}));
 }
 
 TEST(Shape, InterningFromManyThreadsGivesOneObject) {
@@ -57,7 +58,7 @@ TEST(Shape, InterningFromManyThreadsGivesOneObject) {
   for (size_t t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
       for (size_t n = 0; n < kShapes; ++n) {
-        seen[t].push_back(View::identity(Shape{kS, static_cast<int64_t>(n), Expr::dim("thread_test", 1, 9)}));
+        seen[t].push_back(View::identity(Shape{kSeqDim, static_cast<int64_t>(n), Expr::dim("thread_test", 1, 9)}));
       }
     });
   }

@@ -14,7 +14,7 @@ namespace {
 
 using sample::emit;
 
-std::shared_ptr<Graph> read(const std::string& text) {
+std::shared_ptr<Graph> read_graph(const std::string& text) {
   auto graph = parse(text, sample::ops(), "t");
   EXPECT_TRUE(graph.ok()) << graph.diag().str();
   return graph.ok() ? *graph : std::make_shared<Graph>();
@@ -63,7 +63,7 @@ TEST(text, prints_bodies_and_updates) {
 }
 
 TEST(text, reads_what_people_write) {
-  const auto by_hand = read(
+  const auto by_hand = read_graph(
       "# a comment\n"
       "lumen 1   # the version\n"
       "dim seq 1..8\n"
@@ -96,14 +96,14 @@ TEST(text, tells_the_lines_and_names_of_each_node) {
 
 TEST(text, an_expression_ends_with_its_line) {
   const auto g =
-      read("lumen 1\n%0 = Iota() :shape [4] :value i0\n%3 = Iota() :shape [4] :value i0 % 3\noutput \"y\" = %3");
+      read_graph("lumen 1\n%0 = Iota() :shape [4] :value i0\n%3 = Iota() :shape [4] :value i0 % 3\noutput \"y\" = %3");
   EXPECT_EQ(g->size(), 2u);
   EXPECT_EQ((*g)[NodeId{1}].as<sample::Iota>().value.str(), "i0 % 3");
 }
 
 TEST(text, a_dim_means_what_its_own_graph_says) {
   // The same text of a shape inside and outside: the memo must not leak between scopes.
-  const auto g = read(
+  const auto g = read_graph(
       "lumen 1\ndim s 1..8\n%0 = Input() :name \"x\" :shape [s]\n"
       "%1 = Loop() :body { dim s 1..8 %0 = Input() :name \"x\" :shape [s] output \"y\" = %0 }\noutput \"y\" = %1\n");
   EXPECT_TRUE((*g)[NodeId{0}].type == (*g)[NodeId{1}].type);
@@ -122,8 +122,8 @@ TEST(text, names_survive) {
     const Tensor x = g.input(name, {2});
     emit(g, sample::Fields{.label = name}, {x}).output(name);
     expect_round_trip(g, sample::ops());
-    EXPECT_TRUE(read(print(g))->find_input(name).has_value());
-    EXPECT_NE(read(print(g))->find_output(name), nullptr);
+    EXPECT_TRUE(read_graph(print(g))->find_input(name).has_value());
+    EXPECT_NE(read_graph(print(g))->find_output(name), nullptr);
     EXPECT_EQ(print(g).find('\0'), std::string::npos);
   }
   EXPECT_EQ(quoted("a\"\\\n\x01"), "\"a\\\"\\\\\\n\\x01\"");

@@ -10,13 +10,13 @@ namespace {
 
 using sample::emit;
 
-std::string said_of(const Graph& graph, const Stage& stage) {
+std::string verdict(const Graph& graph, const Stage& stage) {
   const auto verified = verify(graph, stage);
   return verified.ok() ? "fine" : verified.diag().str();
 }
-std::string said_of(const Graph& graph) {
+std::string verdict(const Graph& graph) {
   const OpTable table = sample::ops();
-  return said_of(graph, Stage{"all", table.ops()});
+  return verdict(graph, Stage{"all", table.ops()});
 }
 
 TEST(verify, refuses_ops_of_another_stage) {
@@ -27,9 +27,9 @@ TEST(verify, refuses_ops_of_another_stage) {
   expect_round_trip(g, sample::ops());
   const OpDef* few[] = {&op_def<Input>(), &op_def<sample::Add>()};
   const OpDef* fewer[] = {&op_def<Input>()};
-  EXPECT_EQ(said_of(g, Stage{"hlir", fewer}), "[Add] is not an op of stage hlir (node %1)");
-  EXPECT_EQ(said_of(g, Stage{"hlir", few, false}), "[Fields] is not an op of stage hlir (node %2)");
-  EXPECT_EQ(said_of(g, Stage{"hlir", few, true}), "fine");
+  EXPECT_EQ(verdict(g, Stage{"hlir", fewer}), "[Add] is not an op of stage hlir (node %1)");
+  EXPECT_EQ(verdict(g, Stage{"hlir", few, false}), "[Fields] is not an op of stage hlir (node %2)");
+  EXPECT_EQ(verdict(g, Stage{"hlir", few, true}), "fine");
 }
 
 TEST(verify, refuses_ops_of_another_stage_in_a_body) {
@@ -40,9 +40,9 @@ TEST(verify, refuses_ops_of_another_stage_in_a_body) {
   emit(g, sample::Loop{.trip = 1, .body = g.adopt(body)}).output("y");
   expect_round_trip(g, sample::ops());
   const OpDef* few[] = {&op_def<Input>(), &op_def<sample::Loop>()};
-  EXPECT_EQ(said_of(g, Stage{"hlir", few}),
+  EXPECT_EQ(verdict(g, Stage{"hlir", few}),
             "[Add] is not an op of stage hlir (node %1)\n  note: in the body of node %0");
-  EXPECT_EQ(said_of(g), "fine");
+  EXPECT_EQ(verdict(g), "fine");
 }
 
 TEST(verify, unused_nodes_do_not_count) {
@@ -51,7 +51,7 @@ TEST(verify, unused_nodes_do_not_count) {
   emit(g, sample::Add{}, {x, x});
   x.output("y");
   const OpDef* few[] = {&op_def<Input>()};
-  EXPECT_EQ(said_of(g, Stage{"hlir", few}), "fine");
+  EXPECT_EQ(verdict(g, Stage{"hlir", few}), "fine");
 }
 
 TEST(verify, refuses_views_that_read_outside) {
@@ -64,7 +64,7 @@ TEST(verify, refuses_views_that_read_outside) {
     const Tensor from{copy.get(), source.id};
     emit(*copy, sample::Look{.view = view}, {from}).output("v");
     expect_round_trip(*copy, sample::ops());
-    return said_of(*copy);
+    return verdict(*copy);
   };
   const auto at = [](const Expr& extent) { return Expr::index(0, extent); };
   EXPECT_EQ(said_with(x, View(Shape{6}, at(6))), "[View] {[6] i0} reads outside its source f32[5] (node %2)");
@@ -95,9 +95,9 @@ TEST(verify, infers_again) {
   Graph g;
   g_changed = false;
   emit(g, Fickle{}).output("y");
-  EXPECT_EQ(said_of(g), "fine");
+  EXPECT_EQ(verdict(g), "fine");
   g_changed = true;
-  EXPECT_EQ(said_of(g), "[Fickle] has type f32[1], but inference says f32[2] (node %0)");
+  EXPECT_EQ(verdict(g), "[Fickle] has type f32[1], but inference says f32[2] (node %0)");
 }
 
 TEST(dot, shows_nodes_edges_and_outputs) {

@@ -11,11 +11,11 @@ namespace {
 
 using testing::Chain;
 using testing::Dense;
+using testing::kB;
+using testing::kS;
 using testing::Moves;
 using testing::Random;
 
-const Expr kB = Expr::dim("b", 1, 64);
-const Expr kS = Expr::dim("s", 1, 8192);
 const Expr kT = Expr::dim("t", 1, 8192);
 const Expr kH = Expr::dim("h", 1, 128);
 const Expr kD = Expr::dim("d", 1, 256);

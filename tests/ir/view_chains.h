@@ -21,6 +21,9 @@ inline void PrintTo(const View& v, std::ostream* out) { *out << v.str(); }
 
 namespace lumen::testing {
 
+inline const Expr kB = Expr::dim("b", 1, 64);
+inline const Expr kS = Expr::dim("s", 1, 8192);
+
 // The same numbers on every machine and library.
 class Random {
  public:

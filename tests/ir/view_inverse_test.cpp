@@ -6,10 +6,9 @@
 namespace lumen {
 namespace {
 
+using testing::kB;
+using testing::kS;
 using testing::Random;
-
-const Expr kB = Expr::dim("b", 1, 64);
-const Expr kS = Expr::dim("s", 1, 8192);
 
 TEST(ViewInverse, OnlyBijectionsHaveOne) {
   const Shape source{kS, 4};

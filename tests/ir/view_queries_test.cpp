@@ -11,11 +11,11 @@ namespace {
 
 using testing::Chain;
 using testing::kFillMark;
+using testing::kS;
 using testing::materialise;
 using testing::Moves;
 using testing::Random;
 
-const Expr kS = Expr::dim("s", 1, 8192);
 const std::vector<int64_t> kSwap{1, 0};
 
 TEST(ViewQueries, AffineNeedsNoGuardAndNoDivision) {

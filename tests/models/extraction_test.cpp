@@ -66,7 +66,7 @@ std::vector<std::unique_ptr<Executable>> executables_of(std::span<const std::sha
   return executables;
 }
 
-class Extraction : public testing::TestWithParam<Architecture> {
+class Extraction : public ::testing::TestWithParam<Architecture> {
  protected:
   // How many of the programs are different ones.
   size_t expect_agreement(const std::shared_ptr<const Graph>& body) {
@@ -107,28 +107,28 @@ constexpr const char* kMixture = R"("num_local_experts": 3, "num_experts_per_tok
 
 INSTANTIATE_TEST_SUITE_P(
     Models, Extraction,
-    testing::Values(Architecture{"llama", R"({"num_hidden_layers": 3})", {.max_context = 16}},
-                    Architecture{"llama_bf16_paged",
-                                 R"({"num_hidden_layers": 3})",
-                                 {.batch = 2, .max_context = 16, .dtype = bf16, .paging = nn::Paging{4, 9}}},
-                    Architecture{"gemma3",
-                                 R"({"architectures": ["Gemma3ForCausalLM"], "head_dim": 4, "sliding_window": 3,
+    ::testing::Values(Architecture{"llama", R"({"num_hidden_layers": 3})", {.max_context = 16}},
+                      Architecture{"llama_bf16_paged",
+                                   R"({"num_hidden_layers": 3})",
+                                   {.batch = 2, .max_context = 16, .dtype = bf16, .paging = nn::Paging{4, 9}}},
+                      Architecture{"gemma3",
+                                   R"({"architectures": ["Gemma3ForCausalLM"], "head_dim": 4, "sliding_window": 3,
                          "num_hidden_layers": 4, "sliding_window_pattern": 2, "rope_local_base_freq": 70.0})",
-                                 {.max_context = 16}},
-                    Architecture{
-                        "gpt2",
-                        R"({"architectures": ["GPT2LMHeadModel"], "n_embd": 8, "n_positions": 256, "n_layer": 3,
+                                   {.max_context = 16}},
+                      Architecture{
+                          "gpt2",
+                          R"({"architectures": ["GPT2LMHeadModel"], "n_embd": 8, "n_positions": 256, "n_layer": 3,
                          "n_head": 2})",
-                        {.max_context = 16}},
-                    Architecture{"mixtral",
-                                 std::string(R"({"architectures": ["MixtralForCausalLM"], )") + kMixture + "}",
-                                 {.max_context = 16}},
-                    Architecture{"gpt_oss",
-                                 std::string(R"({"architectures": ["GptOssForCausalLM"], "head_dim": 4,
+                          {.max_context = 16}},
+                      Architecture{"mixtral",
+                                   std::string(R"({"architectures": ["MixtralForCausalLM"], )") + kMixture + "}",
+                                   {.max_context = 16}},
+                      Architecture{"gpt_oss",
+                                   std::string(R"({"architectures": ["GptOssForCausalLM"], "head_dim": 4,
                                      "rope_parameters": {"rope_type": "default"}, )") +
-                                     kMixture + "}",
-                                 {.max_context = 16}},
-                    Architecture{"bert", R"({"architectures": ["BertModel"], "num_hidden_layers": 3})"}),
+                                       kMixture + "}",
+                                   {.max_context = 16}},
+                      Architecture{"bert", R"({"architectures": ["BertModel"], "num_hidden_layers": 3})"}),
     [](const auto& which) { return which.param.name; });
 
 }  // namespace

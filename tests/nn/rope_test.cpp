@@ -12,10 +12,10 @@
 namespace lumen::nn {
 namespace {
 
-constexpr int64_t kSize = 16;
+constexpr int64_t kHeadSize = 16;
 constexpr double kBase = 10000;
 
-double plain(int64_t pair) { return std::pow(kBase, -2.0 * static_cast<double>(pair) / kSize); }
+double plain(int64_t pair) { return std::pow(kBase, -2.0 * static_cast<double>(pair) / kHeadSize); }
 
 void expect_frequencies(const RopeSettings& settings, double largest_position,
                         const std::function<double(int64_t)>& wanted) {
@@ -27,20 +27,21 @@ void expect_frequencies(const RopeSettings& settings, double largest_position,
 }
 
 TEST(RopeFrequencies, none_and_linear) {
-  expect_frequencies({.size = kSize}, 5, plain);
-  expect_frequencies({.size = kSize, .scaling = RopeScaling::linear, .factor = 4}, 5,
+  expect_frequencies({.size = kHeadSize}, 5, plain);
+  expect_frequencies({.size = kHeadSize, .scaling = RopeScaling::linear, .factor = 4}, 5,
                      [](int64_t k) { return plain(k) / 4; });
 }
 
 TEST(RopeFrequencies, dynamic_follows_the_longest_text) {
-  const RopeSettings settings{.size = kSize, .scaling = RopeScaling::dynamic, .factor = 2, .trained_context = 32};
+  const RopeSettings settings{.size = kHeadSize, .scaling = RopeScaling::dynamic, .factor = 2, .trained_context = 32};
   expect_frequencies(settings, 31, plain);
   const double base = kBase * std::pow(2.0 * 50 / 32 - 1, 16.0 / 14);
-  expect_frequencies(settings, 49, [&](int64_t k) { return std::pow(base, -2.0 * static_cast<double>(k) / kSize); });
+  expect_frequencies(settings, 49,
+                     [&](int64_t k) { return std::pow(base, -2.0 * static_cast<double>(k) / kHeadSize); });
 }
 
 TEST(RopeFrequencies, llama3_has_three_ranges) {
-  const RopeSettings settings{.size = kSize,
+  const RopeSettings settings{.size = kHeadSize,
                               .scaling = RopeScaling::llama3,
                               .factor = 8,
                               .trained_context = 64,
@@ -66,11 +67,11 @@ TEST(RopeFrequencies, longrope_has_two_lists) {
 }
 
 TEST(RopeFrequencies, yarn_interpolates_slow_pairs) {
-  RopeSettings settings{.size = kSize, .scaling = RopeScaling::yarn, .factor = 8, .trained_context = 4096};
+  RopeSettings settings{.size = kHeadSize, .scaling = RopeScaling::yarn, .factor = 8, .trained_context = 4096};
   for (const bool truncate : {false, true}) {
     settings.truncate = truncate;
     const auto pair_of = [](double turns) {
-      return kSize * std::log(4096 / (turns * 2 * std::numbers::pi)) / (2 * std::log(kBase));
+      return kHeadSize * std::log(4096 / (turns * 2 * std::numbers::pi)) / (2 * std::log(kBase));
     };
     const double lo = truncate ? std::floor(pair_of(32)) : pair_of(32);
     const double hi = truncate ? std::ceil(pair_of(1)) : pair_of(1);
@@ -82,7 +83,7 @@ TEST(RopeFrequencies, yarn_interpolates_slow_pairs) {
 }
 
 TEST(RopeFrequencies, proportional_leaves_pairs_still) {
-  const RopeSettings settings{.size = kSize, .scaling = RopeScaling::proportional, .rotated_pairs = 3};
+  const RopeSettings settings{.size = kHeadSize, .scaling = RopeScaling::proportional, .rotated_pairs = 3};
   expect_frequencies(settings, 5, [](int64_t k) { return k < 3 ? plain(k) : 0; });
 }
 

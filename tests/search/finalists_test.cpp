@@ -16,7 +16,7 @@ using tests::Clock;
 
 bool is_other(const Program& program) { return program.kernels[0].schedule == "other"; }
 
-class RacePrograms : public testing::Test {
+class RacePrograms : public ::testing::Test {
  protected:
   RacePrograms() {
     const auto graph =

@@ -11,7 +11,7 @@
 namespace lumen::search::tests {
 namespace {
 
-std::string failure(const std::string& text) {
+std::string json_failure(const std::string& text) {
   const auto parsed = parse_document(text, "a.json");
   return parsed.ok() ? "no error" : parsed.diag().str();
 }
@@ -24,34 +24,34 @@ const std::string kGood =
     R"("fingerprint":"f","kernel":"k","shape":"","schedule":"s","date":"2026-11-15T10:20:59Z","trials":3)";
 
 TEST(TuningJson, WhatIsNotJsonHasAPlace) {
-  EXPECT_EQ(failure(""),
+  EXPECT_EQ(json_failure(""),
             "a.json:1:1: not JSON: syntax error while parsing value - unexpected end of input; expected "
             "'[', '{', or a literal");
-  EXPECT_TRUE(failure("{\n  \"format\": nope}").starts_with("a.json:2:14: not JSON: syntax error"))
-      << failure("{\n  \"format\": nope}");
-  EXPECT_TRUE(failure(with_entry("{\"seconds\":1e999}")).starts_with("a.json:2:18: not JSON: number overflow"))
-      << failure(with_entry("{\"seconds\":1e999}"));
-  EXPECT_TRUE(failure(with_entry("{" + kGood + R"(,"seconds":1,"spread":0})") + " x").starts_with("a.json:2:"));
+  EXPECT_TRUE(json_failure("{\n  \"format\": nope}").starts_with("a.json:2:14: not JSON: syntax error"))
+      << json_failure("{\n  \"format\": nope}");
+  EXPECT_TRUE(json_failure(with_entry("{\"seconds\":1e999}")).starts_with("a.json:2:18: not JSON: number overflow"))
+      << json_failure(with_entry("{\"seconds\":1e999}"));
+  EXPECT_TRUE(json_failure(with_entry("{" + kGood + R"(,"seconds":1,"spread":0})") + " x").starts_with("a.json:2:"));
 }
 
 TEST(TuningJson, WrongDocuments) {
-  EXPECT_EQ(failure(" 3"), "a.json:1:2: a tuning file must be an object, not 3");
-  EXPECT_EQ(failure("[]"), "a.json:1:1: a tuning file must be an object, not an array");
-  EXPECT_EQ(failure("{}"), "a.json:1:1: a tuning file without \"entries\"");
-  EXPECT_EQ(failure("{\"entries\":[]}"), "a.json:1:2: \"format\" and \"version\" must come before \"entries\"");
-  EXPECT_EQ(failure("{\"format\" : \"x\"}"), "a.json:1:13: \"format\" must be \"lumen-tuning\", not \"x\"");
-  EXPECT_EQ(failure("{\"format\":[]}"), "a.json:1:11: \"format\" must be \"lumen-tuning\", not an array");
-  EXPECT_EQ(failure("{\"version\":2,\n"), "a.json:1:12: \"version\" must be 1, not 2");
-  EXPECT_EQ(failure("{\"version\":1,\n\"version\":1}"), "a.json:2:1: \"version\" occurs twice");
-  EXPECT_EQ(failure("{\"more\":1}"),
+  EXPECT_EQ(json_failure(" 3"), "a.json:1:2: a tuning file must be an object, not 3");
+  EXPECT_EQ(json_failure("[]"), "a.json:1:1: a tuning file must be an object, not an array");
+  EXPECT_EQ(json_failure("{}"), "a.json:1:1: a tuning file without \"entries\"");
+  EXPECT_EQ(json_failure("{\"entries\":[]}"), "a.json:1:2: \"format\" and \"version\" must come before \"entries\"");
+  EXPECT_EQ(json_failure("{\"format\" : \"x\"}"), "a.json:1:13: \"format\" must be \"lumen-tuning\", not \"x\"");
+  EXPECT_EQ(json_failure("{\"format\":[]}"), "a.json:1:11: \"format\" must be \"lumen-tuning\", not an array");
+  EXPECT_EQ(json_failure("{\"version\":2,\n"), "a.json:1:12: \"version\" must be 1, not 2");
+  EXPECT_EQ(json_failure("{\"version\":1,\n\"version\":1}"), "a.json:2:1: \"version\" occurs twice");
+  EXPECT_EQ(json_failure("{\"more\":1}"),
             "a.json:1:2: a tuning file has \"format\", \"version\" and \"entries\", not \"more\"");
-  EXPECT_EQ(failure(with_entry("7")), "a.json:2:3: an entry must be an object, not 7");
-  EXPECT_EQ(failure("{\"format\":\"lumen-tuning\",\"version\":1,\"entries\":{}}"),
+  EXPECT_EQ(json_failure(with_entry("7")), "a.json:2:3: an entry must be an object, not 7");
+  EXPECT_EQ(json_failure("{\"format\":\"lumen-tuning\",\"version\":1,\"entries\":{}}"),
             "a.json:1:48: \"entries\" must be an array, not an object");
 }
 
 TEST(TuningJson, WrongEntries) {
-  const auto with = [](const std::string& more) { return failure(with_entry("{" + kGood + ",\n" + more + "}")); };
+  const auto with = [](const std::string& more) { return json_failure(with_entry("{" + kGood + ",\n" + more + "}")); };
   EXPECT_EQ(with("\"secnds\":1"), "a.json:3:1: an entry has no field \"secnds\"; did you mean \"seconds\"?");
   EXPECT_EQ(with("\"check\":\"1\""), "a.json:3:1: an entry has no field \"check\"");
   EXPECT_EQ(with("\"shape\":\"\""), "a.json:3:1: \"shape\" occurs twice in one entry");
@@ -62,14 +62,15 @@ TEST(TuningJson, WrongEntries) {
   EXPECT_EQ(with("\"rejected\": \"\""), "a.json:3:13: \"rejected\" must be a reason, not \"\"");
   EXPECT_EQ(with("\"rejected\": \"x\""), "a.json:2:3: an entry has \"rejected\" and \"trials\"");
   EXPECT_EQ(with("\"seconds\": 1"), "a.json:2:3: an entry without \"spread\"");
-  EXPECT_EQ(failure(with_entry("{}")), "a.json:2:3: an entry without \"fingerprint\"");
-  EXPECT_EQ(failure(with_entry("{\"trials\":0}")), "a.json:2:13: \"trials\" must be an integer, 1 or more, not 0");
-  EXPECT_EQ(failure(with_entry("{\"trials\":2.5}")), "a.json:2:13: \"trials\" must be an integer, 1 or more, not 2.5");
-  EXPECT_EQ(failure(with_entry("{\"fingerprint\":\"\",\"kernel\":\"k\",\"shape\":\"\",\"schedule\":\"s\",\"date\":"
-                               "\"2026-11-15T10:20:59Z\",\"rejected\":\"x\"}")),
+  EXPECT_EQ(json_failure(with_entry("{}")), "a.json:2:3: an entry without \"fingerprint\"");
+  EXPECT_EQ(json_failure(with_entry("{\"trials\":0}")), "a.json:2:13: \"trials\" must be an integer, 1 or more, not 0");
+  EXPECT_EQ(json_failure(with_entry("{\"trials\":2.5}")),
+            "a.json:2:13: \"trials\" must be an integer, 1 or more, not 2.5");
+  EXPECT_EQ(json_failure(with_entry("{\"fingerprint\":\"\",\"kernel\":\"k\",\"shape\":\"\",\"schedule\":\"s\",\"date\":"
+                                    "\"2026-11-15T10:20:59Z\",\"rejected\":\"x\"}")),
             "a.json:2:3: the fingerprint of a tuning entry is empty");
   for (const char* bad : {"", "2026-11-15", "2026-02-29T00:00:00Z", "2026-01-01T24:00:00Z", "1969-12-31T23:59:59Z"}) {
-    EXPECT_EQ(failure(with_entry("{\"date\":\"" + std::string(bad) + "\"}")),
+    EXPECT_EQ(json_failure(with_entry("{\"date\":\"" + std::string(bad) + "\"}")),
               "a.json:2:11: \"date\" must be a date like \"2026-11-15T10:20:59Z\", not \"" + std::string(bad) + "\"");
   }
 }

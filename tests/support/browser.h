@@ -19,7 +19,7 @@ inline std::string find_browser() {
   return "";
 }
 
-class Browser : public testing::Test {
+class Browser : public ::testing::Test {
  protected:
   void SetUp() override {
     program_ = find_browser();

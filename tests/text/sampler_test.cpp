@@ -17,24 +17,27 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-std::string refusal(const SamplingOptions& options, int32_t size = 4) {
+std::string sampler_refusal(const SamplingOptions& options, int32_t size = 4) {
   const Expected<Sampler> sampler = Sampler::make(options, size);
   return sampler.ok() ? "no error" : sampler.diag().str();
 }
 
 TEST(Sampler, RefusesBadOptions) {
-  EXPECT_EQ(refusal({.temperature = -1}), "sampling: temperature is -1; it must be 0 or more");
-  EXPECT_EQ(refusal({.temperature = kNan}), "sampling: temperature is nan; it must be 0 or more");
-  EXPECT_EQ(refusal({.top_k = -1}), "sampling: top_k is -1; it must be 0 (all) or more");
-  EXPECT_EQ(refusal({.top_p = 0}), "sampling: top_p is 0; it must be above 0, at most 1");
-  EXPECT_EQ(refusal({.top_p = 1.5}), "sampling: top_p is 1.5; it must be above 0, at most 1");
-  EXPECT_EQ(refusal({.min_p = kNan}), "sampling: min_p is nan; it must be from 0 to 1");
-  EXPECT_EQ(refusal({.repetition_penalty = 0}), "sampling: repetition_penalty is 0; it must be above 0");
-  EXPECT_EQ(refusal({.frequency_penalty = kInfinity}), "sampling: frequency_penalty is inf; it must be a number");
-  EXPECT_EQ(refusal({.logit_bias = {{4, 1}}}), "sampling: a token of logit_bias is 4; it must be in the vocabulary");
-  EXPECT_EQ(refusal({.logit_bias = {{1, kNan}}}), "sampling: a logit_bias is nan; it must be a number or -infinity");
-  EXPECT_EQ(refusal({.top_logprobs = -1}), "sampling: top_logprobs is -1; it must be 0 or more");
-  EXPECT_EQ(refusal({}, 0), "sampling: the vocabulary's size is 0; it must be at least 1");
+  EXPECT_EQ(sampler_refusal({.temperature = -1}), "sampling: temperature is -1; it must be 0 or more");
+  EXPECT_EQ(sampler_refusal({.temperature = kNan}), "sampling: temperature is nan; it must be 0 or more");
+  EXPECT_EQ(sampler_refusal({.top_k = -1}), "sampling: top_k is -1; it must be 0 (all) or more");
+  EXPECT_EQ(sampler_refusal({.top_p = 0}), "sampling: top_p is 0; it must be above 0, at most 1");
+  EXPECT_EQ(sampler_refusal({.top_p = 1.5}), "sampling: top_p is 1.5; it must be above 0, at most 1");
+  EXPECT_EQ(sampler_refusal({.min_p = kNan}), "sampling: min_p is nan; it must be from 0 to 1");
+  EXPECT_EQ(sampler_refusal({.repetition_penalty = 0}), "sampling: repetition_penalty is 0; it must be above 0");
+  EXPECT_EQ(sampler_refusal({.frequency_penalty = kInfinity}),
+            "sampling: frequency_penalty is inf; it must be a number");
+  EXPECT_EQ(sampler_refusal({.logit_bias = {{4, 1}}}),
+            "sampling: a token of logit_bias is 4; it must be in the vocabulary");
+  EXPECT_EQ(sampler_refusal({.logit_bias = {{1, kNan}}}),
+            "sampling: a logit_bias is nan; it must be a number or -infinity");
+  EXPECT_EQ(sampler_refusal({.top_logprobs = -1}), "sampling: top_logprobs is -1; it must be 0 or more");
+  EXPECT_EQ(sampler_refusal({}, 0), "sampling: the vocabulary's size is 0; it must be at least 1");
 }
 
 TEST(Sampler, RefusesBadLogits) {

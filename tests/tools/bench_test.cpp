@@ -18,9 +18,9 @@ struct Bench {
 };
 
 // The file with another number behind the first "seconds" of a result.
-std::string with_seconds(std::string json, const std::string& seconds) {
-  const size_t at = json.find("\"seconds\": ") + 11;
-  return json.replace(at, json.find(',', at) - at, seconds);
+std::string with_seconds(std::string text, const std::string& seconds) {
+  const size_t at = text.find("\"seconds\": ") + 11;
+  return text.replace(at, text.find(',', at) - at, seconds);
 }
 
 std::vector<std::string> lines(const std::string& text) {
@@ -44,12 +44,12 @@ TEST(Bench, TableJsonPageAndComparison) {
   EXPECT_NE(first.out.find("measured limits of 1 thread\n  copy  "), std::string::npos) << first.out;
   EXPECT_NE(first.out.find("\nadd/1k/f32 "), std::string::npos) << first.out;
   EXPECT_NE(bench.folder.read("a.html").find("</i>add/1k/f32</td>"), std::string::npos);
-  const std::string json = bench.folder.read("a.json");
-  bench.folder.write("slow.json", with_seconds(json, "3600"));
+  const std::string text = bench.folder.read("a.json");
+  bench.folder.write("slow.json", with_seconds(text, "3600"));
   const Finished faster = with({"--compare", "slow.json"});
   EXPECT_EQ(faster.status, 0) << faster.err;
   EXPECT_TRUE(faster.out.ends_with("\n0 slower, 1 faster, 0 within noise, 0 new\n")) << faster.out;
-  bench.folder.write("fast.json", with_seconds(json, "1e-15"));
+  bench.folder.write("fast.json", with_seconds(text, "1e-15"));
   const Finished slower = with({"--compare", "fast.json"});
   EXPECT_EQ(slower.status, 1);
   EXPECT_TRUE(slower.out.ends_with("SLOWER\n1 slower, 0 faster, 0 within noise, 0 new\n")) << slower.out;

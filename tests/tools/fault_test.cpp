@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-const std::string kGraph = (source_dir() / "examples/softmax.hlir").string();
+const std::string kSoftmaxFile = (source_dir() / "examples/softmax.hlir").string();
 
 size_t occurrences(const std::string& text, const std::string& part) {
   size_t count = 0;
@@ -28,7 +28,7 @@ size_t occurrences(const std::string& text, const std::string& part) {
 }
 
 // A cache and a folder for temporary files, both of this test.
-class Faults : public testing::Test {
+class Faults : public ::testing::Test {
  protected:
   Faults() { fs::create_directories(folder_ / "tmp"); }
 
@@ -37,8 +37,8 @@ class Faults : public testing::Test {
     all.insert(all.end(), more.begin(), more.end());
     return all;
   }
-  Words comparing() const { return {lumen_program(), "run", kGraph, "--compare", "reference"}; }
-  Words compiling(const std::string& output) const { return {lumen_program(), "compile", kGraph, "-o", output}; }
+  Words comparing() const { return {lumen_program(), "run", kSoftmaxFile, "--compare", "reference"}; }
+  Words compiling(const std::string& output) const { return {lumen_program(), "compile", kSoftmaxFile, "-o", output}; }
   Finished run(const Words& command, const Words& more = {}) const {
     return run_program(command, folder_.path(), "", variables(more));
   }

@@ -6,10 +6,6 @@
 namespace lumen::tests {
 namespace {
 
-constexpr const char* kLlama = R"({"model_type": "llama", "vocab_size": 64, "hidden_size": 32, "num_hidden_layers": 1,
-  "intermediate_size": 64, "num_attention_heads": 2, "num_key_value_heads": 2, "max_position_embeddings": 64,
-  "rms_norm_eps": 1e-5, "rope_theta": 10000.0, "tie_word_embeddings": false})";
-
 struct Language {
   TemporaryFolder folder;
   // What is compiled is kept: a folder without a cache is one where nothing was.

@@ -43,4 +43,10 @@ std::string lumen_program();  // its path
 Finished run_lumen(std::vector<std::string> arguments, const std::string& folder = ".", const std::string& input = "",
                    const std::vector<std::string>& variables = {});
 
+// A model's config.json.
+inline constexpr const char* kLlama =
+    R"({"model_type": "llama", "vocab_size": 64, "hidden_size": 32, "num_hidden_layers": 1,
+  "intermediate_size": 64, "num_attention_heads": 2, "num_key_value_heads": 2, "max_position_embeddings": 64,
+  "rms_norm_eps": 1e-5, "rope_theta": 10000.0, "tie_word_embeddings": false})";
+
 }  // namespace lumen::tests

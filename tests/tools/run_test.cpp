@@ -6,7 +6,7 @@ namespace lumen::tests {
 
 namespace {
 
-constexpr const char* kGraph =
+constexpr const char* kRunGraph =
     "lumen 1\n"
     "dim n 1..100\n"
     "%x = Input() :name \"x\" :shape [n,2]\n"
@@ -16,13 +16,13 @@ constexpr const char* kGraph =
     "output \"y\" = %y\n"
     "output \"k\" = %k\n";
 
-class RunTest : public testing::Test {
+class RunTest : public ::testing::Test {
  protected:
   Finished run(std::vector<std::string> arguments, const std::vector<std::string>& variables = {}) const {
     arguments.insert(arguments.begin(), {"run", "g.hlir"});
     return run_lumen(arguments, folder_.path(), "", variables);
   }
-  void SetUp() override { folder_.write("g.hlir", kGraph); }
+  void SetUp() override { folder_.write("g.hlir", kRunGraph); }
 
   TemporaryFolder folder_;
 };

@@ -43,23 +43,23 @@ TEST(Inspect, ShowsValues) {
   EXPECT_TRUE(norm.out.starts_with("output_norm.weight: f32[64], 256 B\n")) << norm.out << norm.err;
   EXPECT_TRUE(norm.out.ends_with("\n1 1 1\n… 61 more (--count)\n")) << norm.out;
   const Finished all = model.run({"inspect", "a.gguf", "--tensor", "token_embd.weight", "--count", "-1", "--json"});
-  const auto json = nlohmann::json::parse(all.out);
-  EXPECT_EQ(json["type"], "q8_0");
-  EXPECT_EQ(json["values"].size(), 320u * 64);
+  const auto shown = nlohmann::json::parse(all.out);
+  EXPECT_EQ(shown["type"], "q8_0");
+  EXPECT_EQ(shown["values"].size(), 320u * 64);
   const Finished wrong = model.run({"inspect", "a.gguf", "--tensor", "output_norm.wait"});
   EXPECT_EQ(wrong.err, "lumen: a.gguf: no tensor \"output_norm.wait\"; did you mean \"output_norm.weight\"?\n");
 }
 
 TEST(Inspect, JsonHasEverything) {
   const Model model;
-  const auto json = nlohmann::json::parse(model.run({"inspect", "a.gguf", "--json"}).out);
-  EXPECT_EQ(json["format"], "gguf");
-  EXPECT_EQ(json["metadata"]["llama.block_count"], 1);
-  EXPECT_EQ(json["metadata"]["tokenizer.ggml.tokens"].size(), 320u);
-  EXPECT_EQ(json["tensors"].size(), 12u);
-  EXPECT_EQ(json["tensors"][0]["name"], "blk.0.attn_k.weight");
-  EXPECT_EQ(json["tensors"][0]["dims"], (std::vector<int>{32, 64}));
-  EXPECT_EQ(json["bytes"], 76928);
+  const auto shown = nlohmann::json::parse(model.run({"inspect", "a.gguf", "--json"}).out);
+  EXPECT_EQ(shown["format"], "gguf");
+  EXPECT_EQ(shown["metadata"]["llama.block_count"], 1);
+  EXPECT_EQ(shown["metadata"]["tokenizer.ggml.tokens"].size(), 320u);
+  EXPECT_EQ(shown["tensors"].size(), 12u);
+  EXPECT_EQ(shown["tensors"][0]["name"], "blk.0.attn_k.weight");
+  EXPECT_EQ(shown["tensors"][0]["dims"], (std::vector<int>{32, 64}));
+  EXPECT_EQ(shown["bytes"], 76928);
 }
 
 TEST(Convert, ToAFolderAndBack) {

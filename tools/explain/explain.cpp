@@ -15,7 +15,7 @@ namespace lumen::tools {
 
 namespace {
 
-constexpr int64_t kRounds = 15;
+constexpr int64_t kTimedRounds = 15;
 
 Expected<CompileOptions> compile_options(const ExplainArguments& arguments, ExplainedProgram& program, FusionLog& log) {
   CompileOptions options = CompileOptions::from_flags();
@@ -42,7 +42,7 @@ Expected<ExplainedProgram> explain_file(const std::string& file, const ExplainAr
   program.report = compiled.report;
   Session session = make_session(std::move(compiled));
   fill_inputs(session, dims);
-  program.runs.emplace_back("one run", profile_session(session, kRounds));
+  program.runs.emplace_back("one run", profile_session(session, kTimedRounds));
   return program;
 }
 

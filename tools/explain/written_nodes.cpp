@@ -10,8 +10,6 @@ namespace {
 
 using egraph::ClassId;
 
-size_t at(NodeId id) { return static_cast<size_t>(id); }
-
 class Finder {
  public:
   explicit Finder(const search::PartRecord& part)

@@ -20,7 +20,7 @@ namespace lumen::cuda {
 
 namespace {
 
-constexpr int64_t kAlign = 256;
+constexpr int64_t kPlanAlign = 256;
 constexpr size_t kMostGraphs = 16;
 constexpr int kFirstEarly = 90;
 constexpr int64_t kMostTimed = 8;  // runs of one measurement
@@ -66,7 +66,7 @@ class CudaExecutable : public Executable {
     for (const uint32_t value : program_.inner) sizes.push_back(bytes_[value]);
     const std::vector<int64_t> scratch = LUMEN_TRY(launches_.bind_sizes(named));
     sizes.insert(sizes.end(), scratch.begin(), scratch.end());
-    offsets_ = program_.plan.offsets(sizes, kAlign);
+    offsets_ = program_.plan.offsets(sizes, kPlanAlign);
     if (arena_.data() == nullptr || arena_.bytes() < offsets_.back()) {
       LUMEN_TRY(device_->wait());
       graphs_.clear();  // they have its address

@@ -22,7 +22,7 @@ constexpr size_t kTogether = 4;         // texts of an object
 constexpr unsigned kMostSeconds = 120;  // for one
 
 // The first error of a log, and the line of the text that it names: "kernels.cu(12): error: …".
-std::string first_error(const std::string& log, const std::string& text) {
+std::string first_error_of(const std::string& log, const std::string& text) {
   std::istringstream lines(log);
   for (std::string line; std::getline(lines, line);) {
     if (line.find("error") == std::string::npos) continue;
@@ -126,7 +126,7 @@ Expected<std::string> KernelCompiler::run(const std::string& text, const std::st
     nvrtc_->log_size(program, &size);
     std::string log(size, '\0');
     nvrtc_->log(program, log.data());
-    return error("[cuda] a kernel does not compile: " + first_error(log, text));
+    return error("[cuda] a kernel does not compile: " + first_error_of(log, text));
   }
   size_t size = 0;
   nvrtc_->cubin_size(program, &size);

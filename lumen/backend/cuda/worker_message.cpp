@@ -15,7 +15,7 @@ namespace lumen::cuda {
 namespace {
 
 constexpr uint64_t kMostBytes = uint64_t{1} << 32;  // of a message: more is nonsense
-constexpr double kForEver = 1e9;
+constexpr double kLongestWait = 1e9;
 
 // So many bytes, before `end`.
 Received receive_bytes(int socket, double end, char* to, size_t count) {
@@ -84,7 +84,7 @@ Expected<void> send_message(int socket, std::string_view bytes) {
 }
 
 Received receive_message(int socket, double seconds, std::string& bytes) {
-  const double end = seconds_now() + (seconds < 0 ? kForEver : seconds);
+  const double end = seconds_now() + (seconds < 0 ? kLongestWait : seconds);
   uint64_t size = 0;
   const Received head = receive_bytes(socket, end, reinterpret_cast<char*>(&size), sizeof size);
   if (head != Received::whole) return head;

@@ -17,7 +17,6 @@ inline constexpr int64_t kRunLanes = 1024;  // the most that one pull() gives
 
 // By node: its whole value where it has been computed.
 using Values = std::vector<const HostTensor*>;
-inline size_t at(NodeId id) { return static_cast<size_t>(id); }
 
 class Tape {
  public:

@@ -14,7 +14,7 @@ namespace {
 // Below this many matches in a block the threads cost more than they bring.
 constexpr size_t kManyMatches = 3072;
 // Matches whose memory accesses overlap.
-constexpr size_t kBatch = 256;
+constexpr size_t kMatchesAtOnce = 256;
 
 class WriteContext final : public PrimitiveContext {
  public:
@@ -221,8 +221,8 @@ void Applier::make_keys(const Head::Step& step, size_t begin, size_t end, Value*
 void Applier::make(const Head::Step& step, size_t count) {
   Value* result = lane(step.result);
   const uint32_t params = state_.tables[step.target].params;
-  for (size_t begin = 0; begin < count; begin += kBatch) {
-    const size_t end = std::min(count, begin + kBatch);
+  for (size_t begin = 0; begin < count; begin += kMatchesAtOnce) {
+    const size_t end = std::min(count, begin + kMatchesAtOnce);
     make_keys(step, begin, end, keys_.data(), classes_.data());
     if (state_.trace != nullptr) {
       for (size_t i = begin; i < end; ++i) result[i] = make_traced(step, {keys_.data() + i * params, params}, i);

@@ -12,11 +12,11 @@ enum Code : uint8_t { kSame, kByte, kTwoBytes, kWhole };
 size_t code_bytes(size_t width) { return (width + 3) / 4; }
 
 // A small number for a small difference either way.
-uint32_t difference(Value from, Value to) {
+uint32_t packed_difference(Value from, Value to) {
   const uint32_t d = to - from;
   return (d << 1) ^ (0u - (d >> 31));
 }
-Value apply(Value from, uint32_t difference) { return from + ((difference >> 1) ^ (0u - (difference & 1))); }
+Value with_difference(Value from, uint32_t packed) { return from + ((packed >> 1) ^ (0u - (packed & 1))); }
 
 }  // namespace
 
@@ -34,7 +34,7 @@ void KeptMatches::add(std::span<const Value> matches, size_t width, size_t count
     std::memset(codes, 0, code_bytes(width));
     for (size_t v = 0; v < width; ++v) {
       const Value value = matches[i + v];
-      const uint32_t d = difference(last_[v], value);
+      const uint32_t d = packed_difference(last_[v], value);
       last_[v] = value;
       const Code code = d == 0 ? kSame : d < 0x100 ? kByte : d < 0x10000 ? kTwoBytes : kWhole;
       codes[v / 4] = static_cast<uint8_t>(codes[v / 4] | code << (v % 4 * 2));
@@ -54,7 +54,7 @@ void KeptMatches::Reader::read(std::span<Value> match) {
     uint32_t d = 0;
     std::memcpy(&d, at, bytes);
     at += bytes;
-    match[v] = last[v] = apply(last[v], d);
+    match[v] = last[v] = with_difference(last[v], d);
   }
 }
 

@@ -24,9 +24,9 @@ namespace lumen::egraph {
 namespace {
 
 // Below this many rows a scan is cheaper than looking anything up.
-constexpr Row kSmallTable = 256;
+constexpr Row kScannedTable = 256;
 // Rows canonicalised together.
-constexpr size_t kBatch = 16384;
+constexpr size_t kRowsAtOnce = 16384;
 // Rows that a thread scans in one go.
 constexpr Row kScanPiece = 8192;
 // Values that a thread looks up in one go.
@@ -249,7 +249,7 @@ void EGraph::State::rebuild_table(TableId table, std::span<const GrowArray<Value
   affected.resize(0);
   const Row end = tables[table].rows();
   Row scan_from = 0;
-  if (end > kSmallTable && lookups < end / 4) {
+  if (end > kScannedTable && lookups < end / 4) {
     scan_from = clean[table];
     for (const auto& [column, sort_ids] : columns) {
       const Index& index = tables[table].catch_up(column, scan_from, sort_ids->size());
@@ -270,8 +270,8 @@ void EGraph::State::rebuild_table(TableId table, std::span<const GrowArray<Value
             const Row from = scan_from + static_cast<Row>(piece) * kScanPiece;
             find_stale_rows(tables[table], columns, from, std::min(end, from + kScanPiece), found);
           });
-  for (size_t i = 0; i < affected.size(); i += kBatch) {
-    rebuild_rows(table, {affected.data() + i, std::min(kBatch, affected.size() - i)});
+  for (size_t i = 0; i < affected.size(); i += kRowsAtOnce) {
+    rebuild_rows(table, {affected.data() + i, std::min(kRowsAtOnce, affected.size() - i)});
   }
 }
 

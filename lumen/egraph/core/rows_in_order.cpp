@@ -8,7 +8,7 @@ namespace lumen::egraph {
 namespace {
 
 // Keys whose memory accesses overlap: the first of them stay in the nearest cache while the last are fetched.
-constexpr size_t kBatch = 256;
+constexpr size_t kOrderedBatch = 256;
 
 template <class Count>
 void write_row(Value* to, const Value* key, Value result, Count params) {
@@ -98,7 +98,7 @@ void replace_batch(EGraph::State& state, TableId table, std::span<const Row> row
 // Calls work(begin, end) for batches of `count` keys.
 template <class Work>
 void in_batches(size_t count, const Work& work) {
-  for (size_t begin = 0; begin < count; begin += kBatch) work(begin, std::min(count, begin + kBatch));
+  for (size_t begin = 0; begin < count; begin += kOrderedBatch) work(begin, std::min(count, begin + kOrderedBatch));
 }
 
 }  // namespace

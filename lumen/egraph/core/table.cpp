@@ -7,7 +7,7 @@ namespace lumen::egraph {
 
 namespace {
 
-constexpr uint64_t kSmallTable = 200'000;
+constexpr uint64_t kRoomyTable = 200'000;
 
 }  // namespace
 
@@ -18,7 +18,7 @@ Table::Table(TableDecl declaration)
 
 // Slots for two and a half times so many rows, of small tables for nearly four times.
 void Table::set_room(uint64_t rows) {
-  uint64_t count = (rows < kSmallTable ? rows * 5 : rows * 10 / 3) / kSlots + 1;
+  uint64_t count = (rows < kRoomyTable ? rows * 5 : rows * 10 / 3) / kSlots + 1;
   if (count >= 256) count = (count + kParts - 1) / kParts * kParts;
   groups_.reset_to_zero(count);
   part_groups_ = count < 256 ? count : count / kParts;

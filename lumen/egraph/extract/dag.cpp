@@ -42,7 +42,8 @@ struct Part {
 
 // Splits what is left of a part without its best selection: the i-th piece agrees with that selection on the first i
 // classes, counted from the roots, and differs on the next.
-std::vector<std::vector<bool>> split(const FlatGraph& graph, std::span<const ClassId> roots, const Part& part) {
+std::vector<std::vector<bool>> split_without_best(const FlatGraph& graph, std::span<const ClassId> roots,
+                                                  const Part& part) {
   std::vector<std::vector<bool>> pieces;
   std::vector<bool> banned = part.banned;
   const std::vector<ClassId> order = needed_classes(graph, roots, part.best.choice);
@@ -86,7 +87,7 @@ std::vector<Selection> k_best_selections(const FlatGraph& graph, std::span<const
     parts.erase(cheapest);
     result.push_back(part.best);
     if (result.size() == k) break;
-    for (std::vector<bool>& piece : split(graph, roots, part)) {
+    for (std::vector<bool>& piece : split_without_best(graph, roots, part)) {
       if (attempts == 0) break;
       --attempts;
       add(std::move(piece));

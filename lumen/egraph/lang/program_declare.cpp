@@ -10,10 +10,10 @@ namespace lumen::egraph {
 namespace {
 
 // (UnstableFn (i64 M) i64): the inputs stand in a bracket, which parses as a call of the first by the others.
-void add_names(const Expr& expr, std::vector<const Expr*>& names) {
+void add_inputs(const Expr& expr, std::vector<const Expr*>& names) {
   if (expr.kind == Expr::Kind::literal) return;  // () has no inputs
   names.push_back(&expr);
-  for (const Expr* arg : expr.args) add_names(*arg, names);
+  for (const Expr* arg : expr.args) add_inputs(*arg, names);
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ Expected<void> Program::declare_sort(std::string_view name, const std::optional<
     state_.graph.add_sort(std::string(name));
   } else {
     std::vector<const Expr*> names;
-    for (const Expr* arg : presort->args) add_names(*arg, names);
+    for (const Expr* arg : presort->args) add_inputs(*arg, names);
     std::vector<SortId> sorts;
     for (const Expr* expr : names) sorts.push_back(LUMEN_TRY(sort_named(expr->name, expr->span)));
     Expected<Sort> sort = make_container_sort(std::string(name), presort->name, sorts, state_.graph.sorts());

@@ -7,10 +7,10 @@
 namespace lumen::egraph {
 namespace {
 
-using Node = GraphView::Node;
+using ViewNode = GraphView::Node;
 
-Node make_node(Node::Kind kind, std::string id, uint32_t owner) {
-  Node node;
+ViewNode make_node(ViewNode::Kind kind, std::string id, uint32_t owner) {
+  ViewNode node;
   node.kind = kind;
   node.id = std::move(id);
   node.owner = owner;
@@ -27,7 +27,7 @@ class Viewer {
     for (const auto& [name, value] : options.names) view_.classes[class_of(value)].names.push_back(name);
     for (uint32_t c = 0; c < view_.classes.size(); ++c) {
       if (!view_.classes[c].nodes.empty()) continue;
-      Node node = make_node(Node::Kind::missing, "dummy-" + view_.classes[c].id, c);
+      ViewNode node = make_node(ViewNode::Kind::missing, "dummy-" + view_.classes[c].id, c);
       node.op = "[...]";
       node.cost = kInfinite;
       add_node(std::move(node));
@@ -41,8 +41,10 @@ class Viewer {
     const size_t arity = decl.params.size();
     size_t row = 0;
     egraph_.for_each_row(t, [&](std::span<const Value> columns, bool subsumed) {
-      const auto kind = decl.constructor ? Node::Kind::term : decl.relation ? Node::Kind::fact : Node::Kind::entry;
-      Node node = make_node(kind, fmt::format("function-{}-{}", row, decl.name), 0);
+      const auto kind = decl.constructor ? ViewNode::Kind::term
+                        : decl.relation  ? ViewNode::Kind::fact
+                                         : ViewNode::Kind::entry;
+      ViewNode node = make_node(kind, fmt::format("function-{}-{}", row, decl.name), 0);
       node.op = decl.name;
       for (size_t i = 0; i < arity; ++i) node.children.push_back(class_of(decl.params[i], columns[i]));
       node.cost = static_cast<Cost>(decl.cost);
@@ -64,7 +66,7 @@ class Viewer {
     return static_cast<uint32_t>(view_.classes.size() - 1);
   }
 
-  void add_node(Node node) {
+  void add_node(ViewNode node) {
     view_.classes[node.owner].nodes.push_back(static_cast<uint32_t>(view_.nodes.size()));
     view_.nodes.push_back(std::move(node));
   }
@@ -77,14 +79,14 @@ class Viewer {
     const uint32_t c = add_class(fmt::format("{}-{}", s.name, value), s.name);
     by_value_[sort].emplace(value, c);
     if (s.kind == SortKind::eq) return c;
-    Node node = make_node(Node::Kind::base, fmt::format("primitive-{}-{}", s.name, value), c);
+    ViewNode node = make_node(ViewNode::Kind::base, fmt::format("primitive-{}-{}", s.name, value), c);
     node.extractable = true;
     if (s.kind == SortKind::base) {
       view_.classes[c].has_base_sort = true;
       node.op = print_base_value(s, sort, value);
     } else {
       const ContainerTerm shape = container_term(s, value);
-      node.kind = Node::Kind::container;
+      node.kind = ViewNode::Kind::container;
       node.op = shape.nested ? "map-of" : std::string(shape.head);
       node.cost = 0;
       for (const ContainerTerm::Element& e : shape.elements) node.children.push_back(class_of(e.sort, e.value));
@@ -105,7 +107,7 @@ GraphView view_graph(EGraph& egraph, const ViewOptions& options) { return Viewer
 FlatGraph GraphView::flat() const {
   FlatGraph graph;
   for (size_t c = 0; c < classes.size(); ++c) graph.add_class();
-  for (const Node& n : nodes) graph.add_node(n.owner, n.children, n.extractable ? n.cost : kInfinite);
+  for (const ViewNode& n : nodes) graph.add_node(n.owner, n.children, n.extractable ? n.cost : kInfinite);
   graph.finish();
   return graph;
 }

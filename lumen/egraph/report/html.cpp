@@ -12,7 +12,7 @@
 namespace lumen::egraph {
 namespace {
 
-using Node = GraphView::Node;
+using ViewNode = GraphView::Node;
 
 // What the page draws of a view. Base values have no box: they stand in the nodes that use them.
 class Drawing {
@@ -51,7 +51,7 @@ class Drawing {
 
   bool is_fact(uint32_t c) const {
     const std::vector<uint32_t>& nodes = view_.classes[c].nodes;
-    return !nodes.empty() && view_.nodes[nodes[0]].kind == Node::Kind::fact;
+    return !nodes.empty() && view_.nodes[nodes[0]].kind == ViewNode::Kind::fact;
   }
 
   void choose_classes(size_t max_nodes) {
@@ -104,7 +104,7 @@ class Drawing {
 
   // Arguments are the numbers of boxes, or texts.
   std::string node_json(uint32_t n) const {
-    const Node& node = view_.nodes[n];
+    const ViewNode& node = view_.nodes[n];
     std::string out = fmt::format("{{\"op\":{},\"args\":[", json_string(node.op));
     const char* separator = "";
     for (const uint32_t child : node.children) {

@@ -137,14 +137,14 @@ TEST(FindCompiler, leaves_out_products_of_bytes_that_the_compiler_does_not_know)
   }
 }
 
-class EachCompiler : public testing::TestWithParam<const char*> {
+class EachCompiler : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     const auto found = Compiler::find(search_for(GetParam()), cpu(), nullptr);
     if (!found) GTEST_SKIP() << found.diag().str();
   }
 };
-INSTANTIATE_TEST_SUITE_P(Compilers, EachCompiler, testing::Values("clang", "gcc"),
+INSTANTIATE_TEST_SUITE_P(Compilers, EachCompiler, ::testing::Values("clang", "gcc"),
                          [](const auto& which) { return std::string(which.param); });
 
 TEST_P(EachCompiler, an_error_names_kernel_and_place) {

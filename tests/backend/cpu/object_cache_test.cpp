@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 constexpr size_t kTrailer = 40;
 constexpr int64_t kLarge = int64_t{1} << 30;
 
-std::string text_of(const std::string& path) {
+std::string bytes_in(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
@@ -42,7 +42,7 @@ std::string random_bytes(std::mt19937_64& random, size_t count) {
 std::string found(ObjectCache& cache, const CacheKey& key) {
   const auto path = cache.find(key);
   if (!path) return "absent";
-  const std::string file = text_of(*path);
+  const std::string file = bytes_in(*path);
   return file.substr(0, file.size() - kTrailer);
 }
 
@@ -66,7 +66,7 @@ TEST(ObjectCache, a_damaged_byte_anywhere_is_seen) {
   const CacheKey key = CacheKey::of("key");
   const std::string object = random_bytes(random, 331);
   const std::string path = cache.store(key, object).value();
-  const std::string whole = text_of(path);
+  const std::string whole = bytes_in(path);
   ASSERT_EQ(whole.size(), object.size() + kTrailer);
   for (size_t position = 0; position < whole.size(); ++position) {
     std::string bad = whole;
@@ -85,7 +85,7 @@ TEST(ObjectCache, a_file_of_any_other_length_is_seen) {
   ObjectCache cache(dir.path(), kLarge);
   const CacheKey key = CacheKey::of("key");
   const std::string path = cache.store(key, random_bytes(random, 97)).value();
-  const std::string whole = text_of(path);
+  const std::string whole = bytes_in(path);
   for (size_t length = 0; length < whole.size() + 9; ++length) {
     std::string other = whole.substr(0, length) + std::string(length > whole.size() ? length - whole.size() : 0, '\0');
     std::ofstream(path, std::ios::binary) << other;
@@ -135,9 +135,9 @@ TEST(ObjectCache, without_a_folder_nothing_is_kept) {
 
 // What `work` writes to stderr.
 std::string log_of(const std::function<void()>& work) {
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   work();
-  return testing::internal::GetCapturedStderr();
+  return ::testing::internal::GetCapturedStderr();
 }
 
 TEST(ObjectCache, a_folder_that_cannot_be_is_said_once) {
@@ -162,9 +162,9 @@ TEST(ObjectCache, a_read_only_folder_is_still_read) {
     if (geteuid() == 0 && setuid(65534) != 0) return 1;
     ObjectCache cache(dir.path(), kLarge);
     if (found(cache, key) != "object") return 2;
-    testing::internal::CaptureStderr();
+    ::testing::internal::CaptureStderr();
     const bool kept = cache.store(CacheKey::of("new"), "x").has_value() || cache.store(CacheKey::of("two"), "x");
-    const std::string log = testing::internal::GetCapturedStderr();
+    const std::string log = ::testing::internal::GetCapturedStderr();
     const std::string expected =
         "[lumen] compiled kernels are not kept: cannot write in " + dir.path() + ": Permission denied\n";
     return kept ? 3 : log != expected ? 4 : found(cache, key) == "object" ? 0 : 5;
@@ -181,11 +181,11 @@ TEST(ObjectCache, a_full_disk_leaves_nothing_half_written) {
     signal(SIGXFSZ, SIG_IGN);
     ObjectCache cache(dir.path(), kLarge);
     if (!cache.store(small, "small")) return 1;
-    testing::internal::CaptureStderr();
+    ::testing::internal::CaptureStderr();
     const rlimit limit{5000, 5000};
     if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return 2;
     const bool kept = cache.store(large, std::string(100000, 'x')).has_value() || cache.store(large, "x").has_value();
-    const std::string log = testing::internal::GetCapturedStderr();
+    const std::string log = ::testing::internal::GetCapturedStderr();
     if (log != "[lumen] compiled kernels are not kept: cannot write in " + dir.path() + ": File too large\n") return 3;
     return kept ? 4 : found(cache, small) == "small" ? 0 : 5;
   });
@@ -209,7 +209,7 @@ TEST(ObjectCache, processes_that_race_see_whole_entries_only) {
         const std::string object(4000 * (which + 1), static_cast<char>('a' + which));
         if (!cache.store(key, object)) _exit(1);
         const auto path = cache.find(key);
-        const std::string file = path ? text_of(*path) : "";
+        const std::string file = path ? bytes_in(*path) : "";
         if (!file.empty() && file.substr(0, file.size() - kTrailer) != object) _exit(2);
       }
       _exit(0);

@@ -10,8 +10,8 @@ namespace lumen::models {
 
 namespace {
 
-constexpr double kTolerance = 1e-4;      // of an element of an embedding of length 1
-constexpr double kLeastCosine = 0.9999;  // of embeddings
+constexpr double kEmbeddingTolerance = 1e-4;  // of an element of an embedding of length 1
+constexpr double kLeastCosine = 0.9999;       // of embeddings
 
 // The least cosine between rows of what should be the same.
 double least_cosine(const HostTensor& got, const HostTensor& wanted) {
@@ -51,7 +51,7 @@ void compare_embeddings(const Case& given, const CompileOptions& options, Counts
   const HostTensor wanted = given.expected.tensor("embedding").value();
   const HostTensor got = session.tensor("embedding");
   const double cosine = least_cosine(got, wanted), error = largest_error(got, wanted);
-  report(given, "embeddings", cosine > kLeastCosine && error < kTolerance,
+  report(given, "embeddings", cosine > kLeastCosine && error < kEmbeddingTolerance,
          fmt::format("cosine {:.7f}, error {:.2g}", cosine, error), counts);
 }
 

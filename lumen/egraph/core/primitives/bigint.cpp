@@ -7,20 +7,20 @@
 namespace lumen::egraph {
 namespace {
 
-using Result = std::optional<BigInt>;
+using MaybeBigInt = std::optional<BigInt>;
 
 // A number of so many bits is a mistake; making it would take all memory.
 constexpr int64_t kMaxBits = int64_t{1} << 31;
 
 int64_t bits(const BigInt& a) { return a == 0 ? 0 : static_cast<int64_t>(msb(a < 0 ? BigInt(-a) : a)) + 1; }
 
-Result shift_left(const BigInt& a, int64_t by) {
+MaybeBigInt shift_big_left(const BigInt& a, int64_t by) {
   if (by < 0 || by > kMaxBits || bits(a) + by > kMaxBits) return std::nullopt;
   return BigInt(a << static_cast<uint64_t>(by));
 }
 
 // Towards minus infinity.
-Result shift_right(const BigInt& a, int64_t by) {
+MaybeBigInt shift_big_right(const BigInt& a, int64_t by) {
   if (by < 0) return std::nullopt;
   if (by >= bits(a)) return BigInt(a < 0 ? -1 : 0);
   const auto count = static_cast<uint64_t>(by);
@@ -29,7 +29,7 @@ Result shift_right(const BigInt& a, int64_t by) {
 }
 
 // Digits with an optional sign; "_" may stand anywhere but in front of the first digit.
-Result parse(const std::string& text) {
+MaybeBigInt parse_big(const std::string& text) {
   const size_t start = text.starts_with('-') || text.starts_with('+') ? 1 : 0;
   if (start == text.size() || text[start] == '_') return std::nullopt;
   std::string digits;
@@ -70,19 +70,19 @@ void define_bigint(Definer& define) {
   define("+", [](const BigInt& a, const BigInt& b) { return BigInt(a + b); });
   define("-", [](const BigInt& a, const BigInt& b) { return BigInt(a - b); });
   define("*", [](const BigInt& a, const BigInt& b) { return BigInt(a * b); });
-  define("/", [](const BigInt& a, const BigInt& b) { return b == 0 ? std::nullopt : Result(a / b); });
-  define("%", [](const BigInt& a, const BigInt& b) { return b == 0 ? std::nullopt : Result(a % b); });
+  define("/", [](const BigInt& a, const BigInt& b) { return b == 0 ? std::nullopt : MaybeBigInt(a / b); });
+  define("%", [](const BigInt& a, const BigInt& b) { return b == 0 ? std::nullopt : MaybeBigInt(a % b); });
   define("&", [](const BigInt& a, const BigInt& b) { return BigInt(a & b); });
   define("|", [](const BigInt& a, const BigInt& b) { return BigInt(a | b); });
   define("^", [](const BigInt& a, const BigInt& b) { return BigInt(a ^ b); });
-  define("<<", &shift_left);
-  define(">>", &shift_right);
+  define("<<", &shift_big_left);
+  define(">>", &shift_big_right);
   define("not-Z", [](const BigInt& a) { return BigInt(-a - 1); });
   define("bits", [](const BigInt& a) { return BigInt(bits(a)); });
   define.order<BigInt>([](const BigInt& a, const BigInt& b) { return a < b; });
   define.bool_order<BigInt>();
   define("to-string", [](const BigInt& a) { return a.str(); });
-  define("from-string", &parse);
+  define("from-string", &parse_big);
 }
 
 }  // namespace lumen::egraph

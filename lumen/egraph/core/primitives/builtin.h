@@ -1,6 +1,8 @@
 // What the sources of the built-in primitives share. Internal to core/primitives.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,6 +12,8 @@
 #include "lumen/egraph/core/typed_primitive.h"
 
 namespace lumen::egraph {
+
+inline constexpr int64_t kMinI64 = std::numeric_limits<int64_t>::min();
 
 // Appends primitives over the built-in sorts: define("abs", [](double x) { ... }).
 class Definer {

@@ -8,13 +8,13 @@
 namespace lumen::egraph {
 namespace {
 
-struct Presort {
+struct KnownPresort {
   std::string_view name;
   ContainerKind kind;
   size_t arguments;  // at least, for functions
 };
 
-constexpr std::array<Presort, 6> kPresorts = {{
+constexpr std::array<KnownPresort, 6> kPresorts = {{
     {"Vec", ContainerKind::vec, 1},
     {"Set", ContainerKind::set, 1},
     {"MultiSet", ContainerKind::multiset, 1},
@@ -115,7 +115,7 @@ std::vector<std::string> container_primitive_names() {
 
 Expected<Sort> make_container_sort(std::string name, std::string_view presort, std::span<const SortId> arguments,
                                    const std::vector<Sort>& sorts) {
-  const auto known = std::ranges::find(kPresorts, presort, &Presort::name);
+  const auto known = std::ranges::find(kPresorts, presort, &KnownPresort::name);
   if (known == kPresorts.end()) {
     return error("sort '" + name + "': there is no container '" + std::string(presort) +
                  "'; known are Vec, Set, MultiSet, Map, Pair and UnstableFn");

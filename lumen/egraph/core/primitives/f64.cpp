@@ -16,7 +16,7 @@ uint64_t hash_f64(double x) {
 }
 
 // NaN is the greatest number.
-bool less(double a, double b) { return std::isnan(b) ? !std::isnan(a) : a < b; }
+bool f64_less(double a, double b) { return std::isnan(b) ? !std::isnan(a) : a < b; }
 
 // |x| = 0.d0d1d2... * 10^exponent, with the fewest digits that read back as x.
 struct Decimal {
@@ -91,7 +91,7 @@ void define_f64(Definer& define) {
   define("^", [](double a, double b) { return std::pow(a, b); });
   define("/", [](double a, double b) { return b == 0 ? std::nullopt : std::optional(a / b); });
   define("%", [](double a, double b) { return b == 0 ? std::nullopt : std::optional(std::fmod(a, b)); });
-  define.order<double>(&less);
+  define.order<double>(&f64_less);
   define("abs", [](double a) { return std::fabs(a); });
   define("to-f64", [](int64_t a) { return static_cast<double>(a); });
   define("to-i64", &truncate);

@@ -6,7 +6,7 @@ namespace {
 using Call = ContainerCall;
 
 // Where the key stands in k0 v0 k1 v1 ..., or would.
-size_t lower_bound(SequenceView all, Value key) {
+size_t key_place(SequenceView all, Value key) {
   size_t low = 0;
   size_t high = all.size() / 2;
   while (low < high) {
@@ -20,25 +20,25 @@ size_t lower_bound(SequenceView all, Value key) {
   return 2 * low;
 }
 
-std::optional<size_t> find(const Call& call) {
+std::optional<size_t> find_key(const Call& call) {
   const SequenceView all = call.sequence(0);
-  const size_t at = lower_bound(all, call.args[1]);
+  const size_t at = key_place(all, call.args[1]);
   return at < all.size() && all[at] == call.args[1] ? std::optional(at) : std::nullopt;
 }
 
-std::optional<Value> insert(const Call& call) {
+std::optional<Value> insert_entry(const Call& call) {
   Sequence all = call.copy(0);
-  if (const std::optional<size_t> at = find(call)) {
+  if (const std::optional<size_t> at = find_key(call)) {
     all[*at + 1] = call.args[2];
   } else {
-    const auto place = all.begin() + static_cast<std::ptrdiff_t>(lower_bound(all, call.args[1]));
+    const auto place = all.begin() + static_cast<std::ptrdiff_t>(key_place(all, call.args[1]));
     all.insert(place, {call.args[1], call.args[2]});
   }
   return call.make(all);
 }
 
-std::optional<Value> remove(const Call& call) {
-  const std::optional<size_t> at = find(call);
+std::optional<Value> remove_key(const Call& call) {
+  const std::optional<size_t> at = find_key(call);
   if (!at) return call.args[0];
   Sequence all = call.copy(0);
   const auto place = all.begin() + static_cast<std::ptrdiff_t>(*at);
@@ -46,8 +46,8 @@ std::optional<Value> remove(const Call& call) {
   return call.make(all);
 }
 
-std::optional<Value> get(const Call& call) {
-  const std::optional<size_t> at = find(call);
+std::optional<Value> value_of_key(const Call& call) {
+  const std::optional<size_t> at = find_key(call);
   return at ? std::optional(call.sequence(0)[*at + 1]) : std::nullopt;
 }
 
@@ -58,11 +58,11 @@ void add_map_primitives(SortId sort, const std::vector<Sort>& sorts, std::vector
   const SortId value = sorts[sort].elements[1];
   ContainerDefiner define(sort, primitives);
   define("map-empty", {}, sort, [](const Call& call) { return call.make({}); });
-  define("map-insert", {sort, key, value}, sort, &insert);
-  define("map-get", {sort, key}, value, &get);
-  define("map-contains", {sort, key}, kUnit, [](const Call& call) { return Call::test(find(call).has_value()); });
-  define("map-not-contains", {sort, key}, kUnit, [](const Call& call) { return Call::test(!find(call)); });
-  define("map-remove", {sort, key}, sort, &remove);
+  define("map-insert", {sort, key, value}, sort, &insert_entry);
+  define("map-get", {sort, key}, value, &value_of_key);
+  define("map-contains", {sort, key}, kUnit, [](const Call& call) { return Call::test(find_key(call).has_value()); });
+  define("map-not-contains", {sort, key}, kUnit, [](const Call& call) { return Call::test(!find_key(call)); });
+  define("map-remove", {sort, key}, sort, &remove_key);
   define("map-length", {sort}, kI64, [](const Call& call) { return call.make_number(call.sequence(0).size() / 2); });
 }
 

@@ -10,12 +10,10 @@
 namespace lumen::egraph {
 namespace {
 
-using Result = std::optional<Rational>;
+using MaybeRational = std::optional<Rational>;
 using Wide = __int128;
 
-constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
-
-std::optional<int64_t> multiply(int64_t a, int64_t b) {
+std::optional<int64_t> checked_product(int64_t a, int64_t b) {
   int64_t product = 0;
   return __builtin_mul_overflow(a, b, &product) ? std::nullopt : std::optional(product);
 }
@@ -25,22 +23,22 @@ Wide gcd(Wide a, Wide b) {
   return a < 0 ? -a : a;
 }
 
-Result reduced(Wide numer, Wide denom) {
+MaybeRational reduced(Wide numer, Wide denom) {
   if (denom == 0) return std::nullopt;
   const Wide divisor = gcd(numer, denom) * (denom < 0 ? -1 : 1);
   numer /= divisor;
   denom /= divisor;
   constexpr Wide kMax = std::numeric_limits<int64_t>::max();
-  if (denom > kMax || numer > kMax || numer < kMin) return std::nullopt;
+  if (denom > kMax || numer > kMax || numer < kMinI64) return std::nullopt;
   return Rational{static_cast<int64_t>(numer), static_cast<int64_t>(denom)};
 }
 
 // a / b + sign * c / d, over the least common denominator.
-Result sum(const Rational& a, const Rational& b, int sign) {
-  const std::optional<int64_t> lcm = multiply(a.denom / static_cast<int64_t>(gcd(a.denom, b.denom)), b.denom);
+MaybeRational rational_sum(const Rational& a, const Rational& b, int sign) {
+  const std::optional<int64_t> lcm = checked_product(a.denom / static_cast<int64_t>(gcd(a.denom, b.denom)), b.denom);
   if (!lcm) return std::nullopt;
-  const std::optional<int64_t> left = multiply(*lcm / a.denom, a.numer);
-  const std::optional<int64_t> right = multiply(*lcm / b.denom, b.numer);
+  const std::optional<int64_t> left = checked_product(*lcm / a.denom, a.numer);
+  const std::optional<int64_t> right = checked_product(*lcm / b.denom, b.numer);
   if (!left || !right) return std::nullopt;
   int64_t numer = 0;
   const bool overflow =
@@ -48,26 +46,26 @@ Result sum(const Rational& a, const Rational& b, int sign) {
   return overflow ? std::nullopt : reduced(numer, *lcm);
 }
 
-Result product(const Rational& a, const Rational& b) {
+MaybeRational product(const Rational& a, const Rational& b) {
   return reduced(Wide{a.numer} * b.numer, Wide{a.denom} * b.denom);
 }
 
-Result quotient(const Rational& a, const Rational& b) {
+MaybeRational quotient(const Rational& a, const Rational& b) {
   if (b.numer == 0) return std::nullopt;
   return reduced(Wide{a.numer} * b.denom, Wide{a.denom} * b.numer);
 }
 
-bool less(const Rational& a, const Rational& b) { return Wide{a.numer} * b.denom < Wide{b.numer} * a.denom; }
+bool rational_less(const Rational& a, const Rational& b) { return Wide{a.numer} * b.denom < Wide{b.numer} * a.denom; }
 
-Wide floor(Wide numer, Wide denom) { return numer / denom - (numer % denom < 0 ? 1 : 0); }
+Wide floor_quotient(Wide numer, Wide denom) { return numer / denom - (numer % denom < 0 ? 1 : 0); }
 
 // Exponents are truncated to integers; negative ones fail.
-Result power(const Rational& base, const Rational& exponent) {
-  if (base.numer == 0) return exponent.numer > 0 ? Result(Rational{0, 1}) : std::nullopt;
+MaybeRational rational_power(const Rational& base, const Rational& exponent) {
+  if (base.numer == 0) return exponent.numer > 0 ? MaybeRational(Rational{0, 1}) : std::nullopt;
   int64_t left = exponent.numer / exponent.denom;
   if (left < 0) return std::nullopt;
-  Result result = Rational{1, 1};
-  Result square = base;
+  MaybeRational result = Rational{1, 1};
+  MaybeRational square = base;
   while (left > 0 && result) {
     if (!square) return std::nullopt;
     if (left % 2 == 1) result = product(*result, *square);
@@ -84,16 +82,16 @@ std::optional<int64_t> exact_sqrt(int64_t x) {
   return root * root == x ? std::optional(root) : std::nullopt;
 }
 
-Result square_root(const Rational& a) {
+MaybeRational rational_square_root(const Rational& a) {
   if (a.numer <= 0) return std::nullopt;
   const std::optional<int64_t> numer = exact_sqrt(a.numer);
   const std::optional<int64_t> denom = exact_sqrt(a.denom);
-  return numer && denom ? Result(Rational{*numer, *denom}) : std::nullopt;
+  return numer && denom ? MaybeRational(Rational{*numer, *denom}) : std::nullopt;
 }
 
 // log and cube root are known of 1 only.
-Result at_one(const Rational& a, int64_t result) {
-  return a == Rational{1, 1} ? Result(Rational{result, 1}) : std::nullopt;
+MaybeRational rational_at_one(const Rational& a, int64_t result) {
+  return a == Rational{1, 1} ? MaybeRational(Rational{result, 1}) : std::nullopt;
 }
 
 }  // namespace
@@ -105,27 +103,27 @@ Sort rational_sort() {
 }
 
 void define_rational(Definer& define) {
-  define("+", [](const Rational& a, const Rational& b) { return sum(a, b, 1); });
-  define("-", [](const Rational& a, const Rational& b) { return sum(a, b, -1); });
+  define("+", [](const Rational& a, const Rational& b) { return rational_sum(a, b, 1); });
+  define("-", [](const Rational& a, const Rational& b) { return rational_sum(a, b, -1); });
   define("*", &product);
   define("/", &quotient);
-  define.order<Rational>(&less);
+  define.order<Rational>(&rational_less);
   define("neg", [](const Rational& a) { return reduced(-Wide{a.numer}, a.denom); });
   define("abs", [](const Rational& a) { return a.numer < 0 ? reduced(-Wide{a.numer}, a.denom) : a; });
-  define("floor", [](const Rational& a) { return reduced(floor(a.numer, a.denom), 1); });
-  define("ceil", [](const Rational& a) { return reduced(-floor(-Wide{a.numer}, a.denom), 1); });
+  define("floor", [](const Rational& a) { return reduced(floor_quotient(a.numer, a.denom), 1); });
+  define("ceil", [](const Rational& a) { return reduced(-floor_quotient(-Wide{a.numer}, a.denom), 1); });
   define("round", [](const Rational& a) {
-    const Wide size = floor(2 * (a.numer < 0 ? -Wide{a.numer} : Wide{a.numer}) + a.denom, 2 * Wide{a.denom});
+    const Wide size = floor_quotient(2 * (a.numer < 0 ? -Wide{a.numer} : Wide{a.numer}) + a.denom, 2 * Wide{a.denom});
     return reduced(a.numer < 0 ? -size : size, 1);
   });
   define("rational", [](int64_t numer, int64_t denom) { return reduced(numer, denom); });
   define("numer", [](const Rational& a) { return a.numer; });
   define("denom", [](const Rational& a) { return a.denom; });
   define("to-f64", [](const Rational& a) { return nearest_f64(a.numer, a.denom); });
-  define("pow", &power);
-  define("log", [](const Rational& a) { return at_one(a, 0); });
-  define("sqrt", &square_root);
-  define("cbrt", [](const Rational& a) { return at_one(a, 1); });
+  define("pow", &rational_power);
+  define("log", [](const Rational& a) { return rational_at_one(a, 0); });
+  define("sqrt", &rational_square_root);
+  define("cbrt", [](const Rational& a) { return rational_at_one(a, 1); });
 }
 
 }  // namespace lumen::egraph

@@ -7,7 +7,7 @@ namespace {
 
 using Call = ContainerCall;
 
-bool has(const Call& call) { return std::ranges::find(call.sequence(0), call.args[1]) != call.sequence(0).end(); }
+bool vec_has(const Call& call) { return std::ranges::find(call.sequence(0), call.args[1]) != call.sequence(0).end(); }
 
 // The element argument 1 points at, if it is there.
 std::optional<size_t> position(const Call& call) {
@@ -36,12 +36,12 @@ std::optional<Value> pop(const Call& call) {
   return call.make(all.first(all.empty() ? 0 : all.size() - 1));
 }
 
-std::optional<Value> get(const Call& call) {
+std::optional<Value> vec_get(const Call& call) {
   const std::optional<size_t> at = position(call);
   return at ? std::optional(call.sequence(0)[*at]) : std::nullopt;
 }
 
-std::optional<Value> set(const Call& call) {
+std::optional<Value> vec_set(const Call& call) {
   const std::optional<size_t> at = position(call);
   if (!at) return std::nullopt;
   Sequence all = call.copy(0);
@@ -49,7 +49,7 @@ std::optional<Value> set(const Call& call) {
   return call.make(all);
 }
 
-std::optional<Value> remove(const Call& call) {
+std::optional<Value> vec_remove(const Call& call) {
   const std::optional<size_t> at = position(call);
   if (!at) return std::nullopt;
   Sequence all = call.copy(0);
@@ -66,7 +66,7 @@ std::optional<Value> range(const Call& call) {
   return call.make(all);
 }
 
-std::optional<Value> unite_elements(const Call& call, SortId element) {
+std::optional<Value> unite_pairs(const Call& call, SortId element) {
   const Sequence a = call.copy(0);
   const Sequence b = call.copy(1);
   if (a.size() != b.size()) return std::nullopt;
@@ -86,16 +86,16 @@ void add_vec_primitives(SortId sort, const std::vector<Sort>& sorts, std::vector
   define("vec-empty", {}, sort, [](const Call& call) { return call.make({}); });
   define("vec-push", {sort, element}, sort, &push);
   define("vec-pop", {sort}, sort, &pop);
-  define("vec-contains", {sort, element}, kUnit, [](const Call& call) { return Call::test(has(call)); });
-  define("vec-not-contains", {sort, element}, kUnit, [](const Call& call) { return Call::test(!has(call)); });
+  define("vec-contains", {sort, element}, kUnit, [](const Call& call) { return Call::test(vec_has(call)); });
+  define("vec-not-contains", {sort, element}, kUnit, [](const Call& call) { return Call::test(!vec_has(call)); });
   define("vec-length", {sort}, kI64, [](const Call& call) { return call.make_number(call.sequence(0).size()); });
-  define("vec-get", {sort, kI64}, element, &get);
-  define("vec-set", {sort, kI64, element}, sort, &set);
-  define("vec-remove", {sort, kI64}, sort, &remove);
+  define("vec-get", {sort, kI64}, element, &vec_get);
+  define("vec-set", {sort, kI64, element}, sort, &vec_set);
+  define("vec-remove", {sort, kI64}, sort, &vec_remove);
   if (element == kI64) define("vec-range", {kI64}, sort, &range);
   if (sorts[element].kind == SortKind::eq) {
     define.on_tables("vec-union", {sort, sort}, sort,
-                     [element](const Call& call) { return unite_elements(call, element); });
+                     [element](const Call& call) { return unite_pairs(call, element); });
   }
 }
 
