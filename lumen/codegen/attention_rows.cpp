@@ -66,7 +66,8 @@ class WeighPrinter {
     writer_.line(fmt::format("LUMEN_ELEMENTS(l, {}) most[l] = -lumen_inf_f32(), more[l] = 0;", plan_.lanes));
     over_keys([&] { find_most(); });
     for (int64_t half = plan_.lanes / 2; half > 0; half /= 2) {
-      writer_.line(fmt::format("LUMEN_ELEMENTS(l, {0}) most[l] = lumen_top_f32(most[l], most[l + {0}]);", half));
+      writer_.line(
+          fmt::format("LUMEN_ELEMENTS(l, {0}) most[l] = most[l + {0}] > most[l] ? most[l + {0}] : most[l];", half));
     }
     print_growth();
     writer_.know(form_.top.node, form_.top.at, "used");
@@ -117,7 +118,7 @@ class WeighPrinter {
   void find_most() {
     const std::string score = writer_.value(form_.scores.node, form_.scores.at);
     if (keeps_) writer_.line(fmt::format("t[j] = {};", score));
-    writer_.line(fmt::format("most[l] = lumen_top_f32(most[l], {});", score));
+    writer_.line(fmt::format("most[l] = {0} > most[l] ? {0} : most[l];", score));
   }
 
   void find_weights() {

@@ -35,11 +35,9 @@ LUMEN_FN float lumen_max_f32(float a, float b) {
 LUMEN_FN float lumen_max_f32(float a, float b) { return ((a > b) | (a != a)) ? a : b; }
 #endif
 LUMEN_FN double lumen_max_f64(double a, double b) { return ((a > b) | (a != a)) ? a : b; }
-// top: the larger; `top` is no NaN, and stays where x is one. at_most, at_least, within: x, or the bound that it is
-// beyond; NaN stays. For AArch64 gcc makes ten instructions of a comparison that is true for NaN, and it reverses some
-// that are not.
+// x, or the bound that it is beyond; NaN stays. For AArch64 gcc makes ten instructions of a comparison that is true for
+// NaN, and it reverses some that are not. Not for maxima over a loop: gcc 12 fails on those.
 #if defined(__aarch64__) && !defined(LUMEN_HARDWARE)
-LUMEN_FN float lumen_top_f32(float top, float x) { return __builtin_fmaxf(top, x); }
 LUMEN_FN float lumen_at_most_f32(float x, float most) { return x != x ? x : __builtin_fminf(x, most); }
 LUMEN_FN double lumen_at_most_f64(double x, double most) { return x != x ? x : __builtin_fmin(x, most); }
 LUMEN_FN float lumen_at_least_f32(float x, float least) { return x != x ? x : __builtin_fmaxf(x, least); }
@@ -50,7 +48,6 @@ LUMEN_FN double lumen_within_f64(double x, double least, double most) {
   return x != x ? x : __builtin_fmax(__builtin_fmin(x, most), least);
 }
 #else
-LUMEN_FN float lumen_top_f32(float top, float x) { return x > top ? x : top; }
 LUMEN_FN float lumen_at_most_f32(float x, float most) { return x > most ? most : x; }
 LUMEN_FN double lumen_at_most_f64(double x, double most) { return x > most ? most : x; }
 LUMEN_FN float lumen_at_least_f32(float x, float least) { return x < least ? least : x; }
