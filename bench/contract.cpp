@@ -26,7 +26,7 @@
 
 #include "lumen/backend/cpu/compiler.h"
 #include "lumen/backend/cpu/target.h"
-#include "lumen/backend/cpu/thread_pool.h"
+#include "lumen/base/thread_pool.h"
 #include "lumen/codegen/contract.h"
 #include "lumen/frontend/ops.h"
 #include "tests/support/graphs/products.h"
@@ -130,7 +130,7 @@ class Product {
 
   std::string text() const { return kernels_[0].text.text; }
   // The fastest schedule of all, from then on that one.
-  std::string time(cpu::ThreadPool& pool) {
+  std::string time(ThreadPool& pool) {
     if (kernels_.size() > 1) {
       std::vector<double> each;
       for (const Kernel& kernel : kernels_) each.push_back(measure(kernel, pool).least);
@@ -169,7 +169,7 @@ class Product {
     in_.push_back(data);
   }
 
-  void run(const Kernel& kernel, cpu::ThreadPool& pool) const {
+  void run(const Kernel& kernel, ThreadPool& pool) const {
     for (size_t k = 0; k < kernel.steps.size(); ++k) {
       const int64_t rows = kernel.text.steps[k].rows.constant().value();
       const int64_t pieces = std::min<int64_t>(rows, pool.threads());
@@ -182,7 +182,7 @@ class Product {
   struct Times {
     double median, least;
   };
-  Times measure(const Kernel& kernel, cpu::ThreadPool& pool) const {
+  Times measure(const Kernel& kernel, ThreadPool& pool) const {
     run(kernel, pool);
     std::vector<double> times;
     const auto begin = now(clock_kind);
@@ -236,7 +236,7 @@ double matrix_unit_rate(const cpu::Compiler& compiler, int bytes) {
   return 2.0 * 4 * 16 * 16 * (64.0 / bytes) * kTimes / best;
 }
 
-double read_rate(cpu::ThreadPool& pool) {
+double read_rate(ThreadPool& pool) {
   constexpr int64_t kWords = 1 << 26;
   std::vector<int64_t> data(kWords, 1);
   double best = 1e9;
@@ -261,7 +261,7 @@ double read_rate(cpu::ThreadPool& pool) {
 
 int main() {
   const cpu::Compiler compiler = cpu::Compiler::find().value();
-  auto pool = std::make_unique<cpu::ThreadPool>(1);
+  auto pool = std::make_unique<ThreadPool>(1);
   std::map<std::string, std::unique_ptr<Product>> products;
   for (std::string text; std::getline(std::cin, text);) {
     std::istringstream line(text);
@@ -271,7 +271,7 @@ int main() {
       int threads = 1;
       line >> threads;
       pool.reset();
-      pool = std::make_unique<cpu::ThreadPool>(threads);
+      pool = std::make_unique<ThreadPool>(threads);
       products.clear();
       continue;
     }

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "lumen/backend/cpu/compiler.h"
-#include "lumen/backend/cpu/thread_pool.h"
+#include "lumen/base/thread_pool.h"
 #include "lumen/codegen/fold.h"
 #include "lumen/codegen/map.h"
 #include "lumen/codegen/scan.h"
@@ -187,7 +187,7 @@ class Runner {
   }
   const std::string& text() const { return kernel_.text; }
 
-  void run(cpu::ThreadPool& pool) {
+  void run(ThreadPool& pool) {
     for (size_t k = 0; k < steps_.size(); ++k) {
       const int64_t grain = kernel_.steps[k].grain;
       const int64_t rows = evaluate(kernel_.steps[k].rows, {}).value();
@@ -204,7 +204,7 @@ class Runner {
     double median, best;
   };
   // Of samples of about a millisecond at least.
-  Times time(cpu::ThreadPool& pool) {
+  Times time(ThreadPool& pool) {
     const auto seconds = [&](int64_t calls) {
       const auto start = std::chrono::steady_clock::now();
       for (int64_t k = 0; k < calls; ++k) run(pool);
@@ -266,7 +266,7 @@ int main_with(const std::vector<std::string>& args) {
     for (int threads = 0; std::cin >> threads && std::getline(std::cin >> std::ws, name);) {
       if (find(name) == cases.end()) return 1;
       Runner runner(*find(name), compiler);
-      cpu::ThreadPool pool(threads);
+      ThreadPool pool(threads);
       const Runner::Times times = runner.time(pool);
       fmt::print("{:.3f} {:.3f} {}\n", times.median * 1e6, times.best * 1e6, runner.bytes());
       std::fflush(stdout);
@@ -274,7 +274,7 @@ int main_with(const std::vector<std::string>& args) {
   } else {
     for (const BenchCase& each : cases) {
       Runner runner(each, compiler);
-      cpu::ThreadPool one(1), all;
+      ThreadPool one(1), all;
       const double alone = runner.time(one).median, together = runner.time(all).median;
       const double gigabytes = static_cast<double>(runner.bytes()) * 1e-9;
       fmt::print("{:<28} {:>12.2f} us {:>7.1f} GB/s   {:>12.2f} us {:>7.1f} GB/s\n", each.name, alone * 1e6,

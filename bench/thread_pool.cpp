@@ -11,11 +11,11 @@
 #include <thread>
 #include <vector>
 
-#include "lumen/backend/cpu/thread_pool.h"
+#include "lumen/base/thread_pool.h"
 
 namespace {
 
-using lumen::cpu::ThreadPool;
+using lumen::ThreadPool;
 
 void empty_run(benchmark::State& state) {
   ThreadPool pool(static_cast<int>(state.range(0)));

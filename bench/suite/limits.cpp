@@ -51,7 +51,7 @@ void do_rounds(Round round) {
 
 // Per second, by all threads: of the round that was done soonest, for what they share.
 template <class Work>
-double shared_rate(cpu::ThreadPool& pool, Work work) {
+double shared_rate(ThreadPool& pool, Work work) {
   const int64_t times = times_in_a_round(work);
   double best = INFINITY;
   do_rounds([&] {
@@ -63,7 +63,7 @@ double shared_rate(cpu::ThreadPool& pool, Work work) {
 
 // The same for what each thread has to itself: the sum of their best, which a busy machine does not hide.
 template <class Work>
-double private_rate(cpu::ThreadPool& pool, Work work) {
+double private_rate(ThreadPool& pool, Work work) {
   const int64_t times = times_in_a_round(work);
   std::vector<double> best(static_cast<size_t>(pool.threads()), INFINITY);
   do_rounds([&] {
@@ -77,7 +77,7 @@ double private_rate(cpu::ThreadPool& pool, Work work) {
   return rate;
 }
 
-double copy_rate_of(CopyFunction* copy, cpu::ThreadPool& pool, int64_t bytes) {
+double copy_rate_of(CopyFunction* copy, ThreadPool& pool, int64_t bytes) {
   const int64_t share = bytes / 2 / pool.threads() / 256 * 256;
   const Buffer from(share * pool.threads()), to(share * pool.threads());
   double best = 0;
@@ -91,7 +91,7 @@ double copy_rate_of(CopyFunction* copy, cpu::ThreadPool& pool, int64_t bytes) {
   return best;
 }
 
-double multiply_rate_of(MultiplyFunction* multiply, cpu::ThreadPool& pool) {
+double multiply_rate_of(MultiplyFunction* multiply, ThreadPool& pool) {
   constexpr int64_t kUnit = 1000;  // so that a call is nothing beside it
   float probe[3] = {0.5F, 0.5F, 0};
   const int lanes = multiply(1, probe);
@@ -103,7 +103,7 @@ double multiply_rate_of(MultiplyFunction* multiply, cpu::ThreadPool& pool) {
 }
 
 // Tiles are 16 rows of 64 bytes: 16 x 16 results, each of 64 / `bytes` products.
-double tile_rate_of(TilesFunction* tiles, cpu::ThreadPool& pool, int bytes) {
+double tile_rate_of(TilesFunction* tiles, ThreadPool& pool, int bytes) {
   constexpr int64_t kUnit = 100;
   const double rate = private_rate(pool, [&](int64_t, int64_t times) { tiles(times * kUnit, bytes == 1 ? 1 : 0); });
   return 2.0 * kTileProducts * 16 * 16 * (64.0 / bytes) * kUnit * rate;
@@ -162,7 +162,7 @@ Expected<MatrixKernels> matrix_kernels(const cpu::Compiler& compiler) {
 
 }  // namespace
 
-Expected<Limits> measure_limits(const cpu::Compiler& compiler, cpu::ThreadPool& pool) {
+Expected<Limits> measure_limits(const cpu::Compiler& compiler, ThreadPool& pool) {
   const VectorKernels vector = LUMEN_TRY(vector_kernels(compiler));
   const MatrixKernels matrix = LUMEN_TRY(matrix_kernels(compiler));
   Limits limits;
@@ -177,7 +177,7 @@ Expected<Limits> measure_limits(const cpu::Compiler& compiler, cpu::ThreadPool& 
   return limits;
 }
 
-Expected<LimitTrials> LimitTrials::make(const cpu::Compiler& compiler, cpu::ThreadPool& pool) {
+Expected<LimitTrials> LimitTrials::make(const cpu::Compiler& compiler, ThreadPool& pool) {
   const VectorKernels vector = LUMEN_TRY(vector_kernels(compiler));
   const MatrixKernels matrix = LUMEN_TRY(matrix_kernels(compiler));
   return LimitTrials(vector.library, matrix.library, vector.copy, matrix.tiles, pool);

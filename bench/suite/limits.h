@@ -8,8 +8,8 @@
 #include "bench/suite/limit_kernels.h"
 #include "lumen/backend/buffer.h"
 #include "lumen/backend/cpu/compiler.h"
-#include "lumen/backend/cpu/thread_pool.h"
 #include "lumen/base/expected.h"
+#include "lumen/base/thread_pool.h"
 #include "lumen/ir/dtype.h"
 
 namespace lumen::bench {
@@ -35,13 +35,13 @@ struct Limits {
 };
 
 // Takes about half a second.
-Expected<Limits> measure_limits(const cpu::Compiler& compiler, cpu::ThreadPool& pool);
+Expected<Limits> measure_limits(const cpu::Compiler& compiler, ThreadPool& pool);
 
 // The same as trials that take turns with those of a case: other users of the machine change what it can do from one
 // second to the next, so a share of a limit is one of a limit at the same time.
 class LimitTrials {
  public:
-  static Expected<LimitTrials> make(const cpu::Compiler& compiler, cpu::ThreadPool& pool);
+  static Expected<LimitTrials> make(const cpu::Compiler& compiler, ThreadPool& pool);
 
   // Seconds of one copy that moves `bytes` in all, in the fastest way: the mean of `runs` after one that is not
   // counted.
@@ -52,14 +52,14 @@ class LimitTrials {
 
  private:
   LimitTrials(std::shared_ptr<cpu::Library> vector, std::shared_ptr<cpu::Library> matrix, CopyFunction* copy_function,
-              TilesFunction* tiles_function, cpu::ThreadPool& pool)
+              TilesFunction* tiles_function, ThreadPool& pool)
       : libraries_{std::move(vector), std::move(matrix)}, copy_(copy_function), tiles_(tiles_function), pool_(&pool) {}
   double copies(int way, int64_t share, int64_t runs) const;
 
   std::array<std::shared_ptr<cpu::Library>, 2> libraries_;
   CopyFunction* copy_;
   TilesFunction* tiles_;  // null: none
-  cpu::ThreadPool* pool_;
+  ThreadPool* pool_;
   Buffer from_, to_;
   int way_ = 0;
 };

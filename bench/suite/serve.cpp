@@ -128,7 +128,7 @@ class Server {
   }
 
   std::vector<Case> cases_;
-  std::shared_ptr<cpu::ThreadPool> pool_;
+  std::shared_ptr<ThreadPool> pool_;
   std::map<std::string, Subject> subjects_;
   std::optional<LimitTrials> trials_;
 };

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "lumen/backend/cpu/thread_pool.h"
+#include "lumen/base/thread_pool.h"
 
 namespace lumen::cpu {
 namespace {

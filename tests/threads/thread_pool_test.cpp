@@ -1,5 +1,5 @@
 // The pool of the CPU backend: every piece once, on the thread that owns it, with everything written seen afterwards.
-#include "lumen/backend/cpu/thread_pool.h"
+#include "lumen/base/thread_pool.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-namespace lumen::cpu {
+namespace lumen {
 namespace {
 
 // Plain, unguarded cells: a piece done twice, late or by a stranger is a wrong number here and a report under TSan.
@@ -140,4 +140,4 @@ TEST(ThreadPoolDeathTest, an_exception_ends_the_program) {
 #endif
 
 }  // namespace
-}  // namespace lumen::cpu
+}  // namespace lumen

@@ -7,8 +7,8 @@
 
 #include "lumen/backend/cpu/compiler.h"
 #include "lumen/backend/cpu/matrix_library.h"
-#include "lumen/backend/cpu/thread_pool.h"
 #include "lumen/backend/device.h"
+#include "lumen/base/thread_pool.h"
 
 namespace lumen::cpu {
 

@@ -6,7 +6,7 @@
 #include <array>
 #include <cstring>
 
-#include "lumen/backend/cpu/cpu_share.h"
+#include "lumen/base/cpu_share.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>

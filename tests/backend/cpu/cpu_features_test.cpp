@@ -9,7 +9,7 @@
 #include <sstream>
 #include <thread>
 
-#include "lumen/backend/cpu/cpu_share.h"
+#include "lumen/base/cpu_share.h"
 #include "tests/support/scratch_dir.h"
 
 namespace lumen::cpu {

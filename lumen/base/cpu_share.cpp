@@ -1,4 +1,4 @@
-#include "lumen/backend/cpu/cpu_share.h"
+#include "lumen/base/cpu_share.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -14,7 +14,7 @@
 #include <sched.h>
 #endif
 
-namespace lumen::cpu {
+namespace lumen {
 namespace {
 
 std::string read_text(const std::string& path) {
@@ -105,4 +105,4 @@ int64_t cache_bytes(int level) {
   return 0;
 }
 
-}  // namespace lumen::cpu
+}  // namespace lumen

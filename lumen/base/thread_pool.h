@@ -23,7 +23,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace lumen::cpu {
+namespace lumen {
 
 // LUMEN_THREADS, or the cores that this process may use.
 int default_threads();
@@ -43,9 +43,9 @@ class ThreadPool {
   template <class Fn>
   void run(int64_t pieces, Fn&& fn) {
     static_assert(std::is_invocable_v<Fn&, int64_t, int>, "fn takes (int64_t piece, int thread)");
-    using Work = std::remove_reference_t<Fn>;
+    using Callable = std::remove_reference_t<Fn>;
     run_range(pieces, Job{[](const void* work, int64_t begin, int64_t end, int thread) noexcept {
-                            auto& call = *static_cast<Work*>(const_cast<void*>(work));
+                            auto& call = *static_cast<Callable*>(const_cast<void*>(work));
                             for (int64_t piece = begin; piece < end; ++piece) call(piece, thread);
                           },
                           &fn});
@@ -78,4 +78,4 @@ class ThreadPool {
   std::vector<std::thread> workers_;
 };
 
-}  // namespace lumen::cpu
+}  // namespace lumen

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace lumen::cpu {
+namespace lumen {
 
 // The cores in the affinity mask, less where a cgroup's quota is smaller; at least 1.
 int usable_cores();
@@ -18,4 +18,4 @@ std::optional<double> cgroup_quota(const std::string& root, std::string_view mem
 // The data cache of this level (1, 2, 3) of the first core; 0 where nobody says.
 int64_t cache_bytes(int level);
 
-}  // namespace lumen::cpu
+}  // namespace lumen

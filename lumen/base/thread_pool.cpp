@@ -1,4 +1,4 @@
-#include "lumen/backend/cpu/thread_pool.h"
+#include "lumen/base/thread_pool.h"
 
 #include <fmt/format.h>
 
@@ -6,12 +6,12 @@
 #include <chrono>
 #include <system_error>
 
-#include "lumen/backend/cpu/cpu_features.h"
 #include "lumen/base/check.h"
+#include "lumen/base/cpu_share.h"
+#include "lumen/base/flags.h"
 #include "lumen/base/log.h"
-#include "lumen/base/pause.h"
 
-namespace lumen::cpu {
+namespace lumen {
 namespace {
 
 constexpr std::chrono::microseconds kSpinFor(50);
@@ -19,6 +19,15 @@ constexpr std::chrono::microseconds kAloneFor(2);
 
 constexpr int kOutside = -1;
 thread_local int inside_thread = kOutside;  // of the run that this thread works for
+
+// Tells the processor that a loop only waits, so that it leaves room to others on its core.
+void pause_processor() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("isb");  // some ten cycles; `yield` is none
+#endif
+}
 
 // Until `word` is no longer `seen`: busily for a moment if `spin`, then asleep in the kernel (a futex on Linux).
 void wait_for_change(const std::atomic<uint32_t>& word, uint32_t seen, bool spin) {
@@ -39,19 +48,19 @@ void wait_for_change(const std::atomic<uint32_t>& word, uint32_t seen, bool spin
 
 }  // namespace
 
-int default_threads() { return flags().threads > 0 ? static_cast<int>(flags().threads) : cpu().cores; }
+int default_threads() { return flags().threads > 0 ? static_cast<int>(flags().threads) : usable_cores(); }
 
 ThreadPool::ThreadPool(int threads) {
   CHECK(threads >= 1, fmt::format("a pool of {} threads", threads));
   // More threads than cores: whoever waits busily takes the core from one that works.
-  spin_ = threads <= cpu().cores;
+  spin_ = threads <= usable_cores();
   workers_.reserve(static_cast<size_t>(threads - 1));
   begun_ = std::vector<Begun>(static_cast<size_t>(threads));
   for (int t = 1; t < threads; ++t) {
     try {
       workers_.emplace_back([this, t] { serve(t); });
     } catch (const std::system_error& refused) {
-      log_line(0, fmt::format("the CPU backend works with {} threads instead of {}: {}", t, threads, refused.what()));
+      log_line(0, fmt::format("{} threads work instead of {}: {}", t, threads, refused.what()));
       break;
     }
   }
@@ -119,4 +128,4 @@ void ThreadPool::serve(int thread) {
   }
 }
 
-}  // namespace lumen::cpu
+}  // namespace lumen
