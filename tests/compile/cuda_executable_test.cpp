@@ -3,6 +3,7 @@
 
 #include "lumen/backend/buffer.h"
 #include "lumen/backend/cuda/cuda_device.h"
+#include "lumen/backend/cuda/cuda_executable.h"
 #include "lumen/frontend/ops.h"
 #include "lumen/search/lower.h"
 #include "lumen/search/rewrite.h"
@@ -98,6 +99,16 @@ TEST_F(CudaRuns, those_that_are_profiled_are_waited_for_at_once) {
   const std::byte* const first = executable_->fetched(0);
   ASSERT_TRUE(executable_->finish().ok());
   EXPECT_NE(executable_->fetched(0), first);
+}
+
+// The driver ends this process where it is asked for what is not there.
+TEST_F(CudaRuns, kernels_are_asked_for_where_they_are) {
+  const std::vector<std::string> objects = {"k_first k_second_2", "k_second"};
+  const std::shared_ptr<const CudaCode> code = CudaCode::load(device_, objects).value();
+  EXPECT_TRUE(code->function("k_first", 0).ok());
+  EXPECT_TRUE(code->function("k_second", 0).ok());
+  EXPECT_EQ(code->object_with("k_second").value(), "k_second");
+  EXPECT_EQ(code->function("k_", 0).diag().message, "[cuda] the code has no kernel \"k_\"");
 }
 
 }  // namespace

@@ -29,7 +29,12 @@ class CudaCode : public Code {
   Expected<std::string_view> object_with(const std::string& name) const;
 
  private:
+  struct Found {
+    Function function = nullptr;
+    std::string_view object;  // that has it
+  };
   explicit CudaCode(std::shared_ptr<const CudaDevice> device) : device_(std::move(device)) {}
+  Expected<Found> find(const std::string& name) const;
 
   std::shared_ptr<const CudaDevice> device_;
   std::string object_;         // the objects, each after its size in 8 bytes
