@@ -11,7 +11,6 @@ import torch
 
 import targets
 from lumen_child import Failure, Lumen
-from onnx_peer import make_onnx
 from torch_cases import Pattern, exact_outputs, make_tensors
 
 PEERS = ("eager", "compile", "onnxruntime")
@@ -35,6 +34,7 @@ def timer(run):
 def make_peer(peer, case, tensors, threads):
     pattern = Pattern(case, tensors)
     if peer == "onnxruntime":
+        from onnx_peer import make_onnx  # it need not be installed where it is left out
         return make_onnx(case, tensors, pattern, threads)
     function = torch.compile(pattern, dynamic=False) if peer == "compile" else pattern
     try:
