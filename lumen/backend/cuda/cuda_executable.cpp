@@ -56,7 +56,6 @@ class CudaExecutable : public Executable {
   Expected<void> prepare(std::span<const int64_t> dims) override {
     LUMEN_TRY(device_->enter());
     dims_.assign(dims.begin(), dims.end());
-    works_.clear();
     const DimValues named = named_dims();
     bytes_.clear();
     for (const TensorType& type : program_.values) bytes_.push_back(LUMEN_TRY(type.bytes(named)));
@@ -81,30 +80,30 @@ class CudaExecutable : public Executable {
     LUMEN_TRY(device_->enter());
     launches_.fill_places(inputs, outputs);
     if (interprets_) return run_one_by_one(inputs, outputs);
-    if (profiling_) LUMEN_TRY(start_profile());
     const auto captured = LUMEN_TRY(graph_for(inputs, outputs, profiling_ ? Kind::profiled : Kind::plain, 1));
     const double start = seconds_now();
     LUMEN_TRY(captured->graph.launch());
     LUMEN_TRY(on_trial_ ? wait_watched(1) : device_->wait());
     on_trial_ = false;
-    if (profiling_) LUMEN_TRY(note_times(captured->graph, start));
-    return see(captured->room);
+    return end_run(*captured, start);
   }
 
   // What must be watched is waited for at once.
   Expected<void> start(std::span<const void* const> inputs, std::span<void* const> outputs) override {
-    if (interprets_ || profiling_ || on_trial_) {
+    if (interprets_ || on_trial_) {
       LUMEN_TRY(run(inputs, outputs));
       under_way_.push_back({nullptr, seen_});
       return {};
     }
     LUMEN_TRY(device_->enter());
     launches_.fill_places(inputs, outputs);
-    std::shared_ptr<Captured> captured = LUMEN_TRY(graph_for(inputs, outputs, Kind::plain, 1));
+    const Kind kind = profiling_ ? Kind::profiled : Kind::plain;
+    std::shared_ptr<Captured> captured = LUMEN_TRY(graph_for(inputs, outputs, kind, 1));
     CHECK(std::ranges::find(under_way_, captured, &Started::captured) == under_way_.end(),
           "a run with the outputs of one that is under way");
+    const double start = seconds_now();
     LUMEN_TRY(captured->graph.launch_alone());
-    under_way_.push_back({captured, captured->room});
+    under_way_.push_back({captured, captured->room, start});
     return {};
   }
   Expected<void> finish() override {
@@ -112,8 +111,9 @@ class CudaExecutable : public Executable {
     const Started oldest = std::move(under_way_.front());
     under_way_.pop_front();
     LUMEN_TRY(device_->enter());
-    if (oldest.captured != nullptr) LUMEN_TRY(oldest.captured->graph.wait_alone());
-    return see(oldest.room);
+    if (oldest.captured == nullptr) return see(oldest.room);
+    LUMEN_TRY(oldest.captured->graph.wait_alone());
+    return end_run(*oldest.captured, oldest.start);
   }
 
   // In the worker process; where there is none here, with an eye on the clock.
@@ -149,7 +149,6 @@ class CudaExecutable : public Executable {
 
   void set_profiling(bool on) override {
     profiling_ = on;
-    launches_.note_ends(nullptr);
     times_.clear();
     for (const ProgramCall& call : program_.calls) {
       const ProgramKernel& kernel = program_.kernels[call.kernel];
@@ -167,10 +166,15 @@ class CudaExecutable : public Executable {
     std::vector<uint64_t> key;
     CudaGraph graph;
     std::shared_ptr<const RunRoom> room;
+    // Of one that is profiled, whatever sizes others have that were begun since:
+    Buffer ends;                     // a word for each call: when it ended, if it notes that
+    std::vector<Launched> launched;  // with marks behind some
+    std::vector<Work> works;         // by call
   };
   struct Started {
     std::shared_ptr<Captured> captured;  // null when it has ended
     std::shared_ptr<const RunRoom> room;
+    double start = 0;
   };
 
   const Driver& driver() const { return device_->driver(); }
@@ -274,6 +278,11 @@ class CudaExecutable : public Executable {
     CudaGraph& graph = captured.graph;
     for (int64_t r = 0; r < runs; ++r) {
       if (kind == Kind::timed) LUMEN_TRY(device_->forget_cache());
+      if (captured.ends.data() != nullptr) {
+        LUMEN_TRY(check(driver().fill(address(captured.ends.data()), 0, static_cast<size_t>(captured.ends.bytes()),
+                                      device_->stream()),
+                        "cuMemsetD8Async"));
+      }
       if (kind != Kind::plain) LUMEN_TRY(graph.mark());
       if (kind == Kind::profiled) {
         LUMEN_TRY(launches_.launch_marked(begins_early_, [&] { return graph.mark(); }));
@@ -283,25 +292,32 @@ class CudaExecutable : public Executable {
       LUMEN_TRY(copy_outputs(inputs, outputs));
       if (kind != Kind::plain) LUMEN_TRY(graph.mark());
     }
-    return captured.room->fetch(faults_.data(), outputs, output_bytes_);
+    return captured.room->fetch(faults_.data(), captured.ends.data(), outputs, output_bytes_);
   }
 
-  // Kernels note when they end, which changes nothing of how they overlap.
-  Expected<void> start_profile() {
-    const size_t bytes = program_.calls.size() * sizeof(uint64_t);
-    if (ends_.data() == nullptr) ends_ = LUMEN_TRY(Buffer::make(memory(), static_cast<int64_t>(bytes)));
-    LUMEN_TRY(check(driver().fill(address(ends_.data()), 0, bytes, device_->stream()), "cuMemsetD8Async"));
-    launches_.note_ends(ends_.data());
+  Expected<void> prepare_profile(Captured& captured) const {
+    captured.ends = LUMEN_TRY(Buffer::make(memory(), faults_.bytes()));
+    captured.launched = launches_.launched();
+    for (Launched& each : captured.launched) {
+      if (launches_.is_marked(each.first)) each.marked = 0;
+    }
+    const DimValues named = named_dims();
+    for (const ProgramCall& call : program_.calls) {
+      captured.works.push_back(work_of(*program_.kernels[call.kernel].body, named));
+    }
     return {};
   }
 
   Expected<std::shared_ptr<Captured>> capture(std::span<const void* const> inputs, std::span<void* const> outputs,
-                                              Kind kind, int64_t runs) const {
+                                              Kind kind, int64_t runs) {
     auto captured = std::make_shared<Captured>(device_, LUMEN_TRY(make_room()));
+    if (kind == Kind::profiled) LUMEN_TRY(prepare_profile(*captured));
     LUMEN_TRY(launches_.run_products());
     LUMEN_TRY(captured->graph.begin());
+    launches_.note_ends(captured->ends.data());  // which changes nothing of how kernels overlap
     Expected<void> enqueued = enqueue(inputs, outputs, *captured, kind, runs);
     Expected<void> ended = captured->graph.end();
+    launches_.note_ends(nullptr);
     LUMEN_TRY(std::move(enqueued));
     LUMEN_TRY(std::move(ended));
     return captured;
@@ -341,7 +357,7 @@ class CudaExecutable : public Executable {
       }
     }
     LUMEN_TRY(copy_outputs(inputs, outputs));
-    LUMEN_TRY(seen_->fetch(faults_.data(), {}, {}));
+    LUMEN_TRY(seen_->fetch(faults_.data(), nullptr, {}, {}));
     LUMEN_TRY(device_->wait());
     return see(seen_);
   }
@@ -371,21 +387,23 @@ class CudaExecutable : public Executable {
     return {};
   }
 
-  Expected<void> note_times(const CudaGraph& graph, double start) {
-    if (works_.empty()) {
-      const DimValues named = named_dims();
-      for (const ProgramKernel& kernel : program_.kernels) works_.push_back(work_of(*kernel.body, named));
-    }
-    for (size_t k = 0; k < times_.size(); ++k) times_[k].work = works_[program_.calls[k].kernel];
-    std::vector<uint64_t> ends(times_.size());
-    LUMEN_TRY(memory()->read(ends.data(), ends_.data(), ends_.bytes()));
-    std::vector<Launched> launched = launches_.launched();
+  // When it is over.
+  Expected<void> end_run(const Captured& run, double start) {
+    if (run.ends.data() != nullptr) LUMEN_TRY(note_times(run, start));
+    return see(run.room);
+  }
+
+  Expected<void> note_times(const Captured& run, double start) {
+    for (size_t k = 0; k < times_.size(); ++k) times_[k].work = run.works[k];
+    std::vector<Launched> launched = run.launched;
     size_t mark = 0;
     for (Launched& each : launched) {
-      if (launches_.is_marked(each.first)) each.marked = LUMEN_TRY(graph.seconds(0, ++mark));
+      if (each.marked) each.marked = LUMEN_TRY(run.graph.seconds(0, ++mark));
     }
-    find_ends(ends, launched);
+    find_ends(run.room->ends(), launched);
+    start = std::max(start, profiled_until_);  // one that was begun ahead waits for the one before it
     divide_time(launched, start, times_);
+    if (!launched.empty()) profiled_until_ = start + launched.back().end;
     return {};
   }
 
@@ -408,9 +426,8 @@ class CudaExecutable : public Executable {
   std::list<std::shared_ptr<Captured>> graphs_;  // the last used first
 
   bool profiling_ = false;
-  Buffer ends_;                  // a word for each call: when it ended, if it notes that
+  double profiled_until_ = 0;    // the end of the last run that was
   std::vector<CallTime> times_;  // by call
-  std::vector<Work> works_;      // by kernel, at the sizes of now; empty until a profile needs them
 };
 
 }  // namespace

@@ -17,24 +17,25 @@ Expected<std::shared_ptr<const RunRoom>> RunRoom::make(std::shared_ptr<const Cud
   std::shared_ptr<RunRoom> room(new RunRoom(std::move(device), calls));
   const Driver& driver = room->device_->driver();
   void* bytes = nullptr;
-  const size_t size = calls * sizeof(uint64_t) + outputs * kSmallOutput + 8;
+  const size_t size = 2 * calls * sizeof(uint64_t) + outputs * kSmallOutput + 8;
   LUMEN_TRY(driver.check(driver.pinned_allocate(&bytes, size), "cuMemAllocHost"));
-  room->bytes_ = static_cast<std::byte*>(bytes);
+  room->words_ = static_cast<uint64_t*>(bytes);
   std::memset(bytes, 0, size);
   return std::shared_ptr<const RunRoom>(std::move(room));
 }
 
 RunRoom::~RunRoom() {
-  if (bytes_ != nullptr && device_->enter().ok()) device_->driver().pinned_free(bytes_);
+  if (words_ != nullptr && device_->enter().ok()) device_->driver().pinned_free(words_);
 }
 
-Expected<void> RunRoom::fetch(const void* faults, std::span<void* const> outputs,
+Expected<void> RunRoom::fetch(const void* faults, const void* ends, std::span<void* const> outputs,
                               std::span<const int64_t> bytes) const {
-  const auto fetch_one = [&](std::byte* here, const void* there, size_t size) {
+  const auto fetch_one = [&](void* here, const void* there, size_t size) {
     const Driver& driver = device_->driver();
     return driver.check(driver.copy_to_host(here, address(there), size, device_->stream()), "cuMemcpyDtoHAsync");
   };
-  LUMEN_TRY(fetch_one(bytes_, faults, calls_ * sizeof(uint64_t)));
+  LUMEN_TRY(fetch_one(words_, faults, calls_ * sizeof(uint64_t)));
+  if (ends != nullptr) LUMEN_TRY(fetch_one(words_ + calls_, ends, calls_ * sizeof(uint64_t)));
   for (size_t k = 0; k < outputs.size(); ++k) {
     if (!is_small(bytes[k])) continue;
     LUMEN_TRY(fetch_one(const_cast<std::byte*>(output(k, bytes[k])), outputs[k], static_cast<size_t>(bytes[k])));
@@ -44,16 +45,14 @@ Expected<void> RunRoom::fetch(const void* faults, std::span<void* const> outputs
 
 std::optional<RunRoom::Fault> RunRoom::fault() const {
   for (size_t k = 0; k < calls_; ++k) {
-    uint64_t number = 0;
-    std::memcpy(&number, bytes_ + k * sizeof number, sizeof number);
-    if (number != 0) return Fault{k, number};
+    if (words_[k] != 0) return Fault{k, words_[k]};
   }
   return std::nullopt;
 }
 
 const std::byte* RunRoom::output(size_t k, int64_t bytes) const {
   if (!is_small(bytes)) return nullptr;
-  return bytes_ + calls_ * sizeof(uint64_t) + k * static_cast<size_t>(kSmallOutput);
+  return reinterpret_cast<const std::byte*>(words_ + 2 * calls_) + k * static_cast<size_t>(kSmallOutput);
 }
 
 }  // namespace lumen::cuda

@@ -1,4 +1,4 @@
-// On the host: what a run brings back, the faults of its calls and its small outputs.
+// On the host: what a run brings back, the faults of its calls, when they ended, and its small outputs.
 #pragma once
 
 #include <memory>
@@ -17,9 +17,10 @@ class RunRoom {
   RunRoom(const RunRoom&) = delete;
   RunRoom& operator=(const RunRoom&) = delete;
 
-  // Enqueues copies of the words of faults, one for each call, and of outputs of so many bytes that are small: nobody
-  // has to wait for them once more.
-  Expected<void> fetch(const void* faults, std::span<void* const> outputs, std::span<const int64_t> bytes) const;
+  // Enqueues copies of the words of faults, one for each call, of those of ends (null: of a run that notes none), and
+  // of outputs of so many bytes that are small: nobody has to wait for them once more.
+  Expected<void> fetch(const void* faults, const void* ends, std::span<void* const> outputs,
+                       std::span<const int64_t> bytes) const;
 
   struct Fault {
     size_t call;
@@ -28,13 +29,14 @@ class RunRoom {
   // What came with the last run that has ended: of the first call that found one, and an output (null when not small).
   std::optional<Fault> fault() const;
   const std::byte* output(size_t k, int64_t bytes) const;
+  std::span<const uint64_t> ends() const { return {words_ + calls_, calls_}; }
 
  private:
   RunRoom(std::shared_ptr<const CudaDevice> device, size_t calls) : device_(std::move(device)), calls_(calls) {}
 
   std::shared_ptr<const CudaDevice> device_;
   size_t calls_;
-  std::byte* bytes_ = nullptr;  // pinned
+  uint64_t* words_ = nullptr;  // pinned: of faults, of ends, then the outputs
 };
 
 }  // namespace lumen::cuda
