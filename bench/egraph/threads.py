@@ -1,9 +1,10 @@
 """1 against 2 threads on the largest cases, in turns; outputs must be the same to the letter.
 
 The limit is what the machine gives to as many processes of one thread at once, beside one alone: cores share caches,
-memory and, where they are virtual, more than that."""
+memory and, where they are virtual, more than that. A second table has the seconds of each phase."""
 
 import argparse
+import json
 import statistics
 import sys
 import tempfile
@@ -21,6 +22,16 @@ def run_at_once(count, *arguments):
         return statistics.mean(run.result().seconds for run in runs)
 
 
+PHASES = ("search", "apply", "rebuild")
+
+
+def run_phases(report, *arguments):
+    """A run, and the seconds of its phases."""
+    run = run_lumen(*arguments, "--report", str(report))
+    iterations = json.loads(report.read_text())["iterations"]
+    return run, [sum(iteration[f"{phase}_seconds"] for iteration in iterations) for phase in PHASES]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lumen", default="build/release/lumen")
@@ -29,15 +40,19 @@ def main():
     parser.add_argument("--threads", default="1,2", help="numbers of threads; ratios are to the first")
     options = parser.parse_args()
     threads = options.threads.split(",")
-    rows, same = [], True
+    rows, phase_rows, same = [], [], True
     with tempfile.TemporaryDirectory() as folder:
         for case in choose(options.only):
             path = Path(folder) / f"{case.name}.egg"
             path.write_text(case.text())
             runs, ratios, limits = {count: [] for count in threads}, [], []
+            phases = {count: [] for count in threads}
             for _ in range(options.rounds):
                 for count in threads:
-                    runs[count].append(run_lumen(options.lumen, str(path), "--threads", count))
+                    report = Path(folder) / "report.json"
+                    run, seconds = run_phases(report, options.lumen, str(path), "--threads", count)
+                    runs[count].append(run)
+                    phases[count].append(seconds)
                 first, last = runs[threads[0]][-1].seconds, runs[threads[-1]][-1].seconds
                 ratios.append(first / last)
                 at_once = int(threads[-1])
@@ -49,7 +64,12 @@ def main():
                          f"{statistics.median(ratios):.2f}x ({min(ratios):.2f} to {max(ratios):.2f})",
                          f"{statistics.median(limits):.2f}x ({min(limits):.2f} to {max(limits):.2f})",
                          "same" if equal else "DIFFERENT"))
+            for k, phase in enumerate(PHASES):
+                each = [statistics.median(seconds[k] for seconds in phases[count]) for count in threads]
+                phase_rows.append((f"{case.title}: {phase}", *(f"{s:.3f}" for s in each), f"{each[0] / each[-1]:.2f}x"))
     print(markdown(("case", *(f"{count} threads s" for count in threads), "ratio", "limit", "outputs"), rows))
+    print()
+    print(markdown(("phase", *(f"{count} threads s" for count in threads), "ratio"), phase_rows))
     return 0 if same else 1
 
 
