@@ -1,4 +1,4 @@
-// What it costs to hand work to the threads of the CPU backend: an empty run, warm and after a rest.
+// What it costs to hand work to the threads of a ThreadPool: an empty run, warm and after a rest.
 //
 //   build/release/bench_thread_pool
 //

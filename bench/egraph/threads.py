@@ -14,15 +14,14 @@ from pathlib import Path
 from engines import markdown, median, run_lumen
 from programs.cases import choose
 
+PHASES = ("search", "apply", "rebuild")
+
 
 def run_at_once(count, *arguments):
     """The mean seconds of so many processes that run beside each other."""
     with ThreadPoolExecutor(count) as pool:
         runs = [pool.submit(run_lumen, *arguments) for _ in range(count)]
         return statistics.mean(run.result().seconds for run in runs)
-
-
-PHASES = ("search", "apply", "rebuild")
 
 
 def run_phases(report, *arguments):
@@ -43,13 +42,12 @@ def main():
     rows, phase_rows, same = [], [], True
     with tempfile.TemporaryDirectory() as folder:
         for case in choose(options.only):
-            path = Path(folder) / f"{case.name}.egg"
+            path, report = Path(folder) / f"{case.name}.egg", Path(folder) / "report.json"
             path.write_text(case.text())
             runs, ratios, limits = {count: [] for count in threads}, [], []
             phases = {count: [] for count in threads}
             for _ in range(options.rounds):
                 for count in threads:
-                    report = Path(folder) / "report.json"
                     run, seconds = run_phases(report, options.lumen, str(path), "--threads", count)
                     runs[count].append(run)
                     phases[count].append(seconds)

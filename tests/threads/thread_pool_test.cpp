@@ -1,4 +1,4 @@
-// The pool of the CPU backend: every piece once, on the thread that owns it, with everything written seen afterwards.
+// ThreadPool: every piece once, on the thread that owns it, with everything written seen afterwards.
 #include "lumen/base/thread_pool.h"
 
 #include <gtest/gtest.h>

@@ -80,7 +80,7 @@ class CudaExecutable : public Executable {
     LUMEN_TRY(device_->enter());
     launches_.fill_places(inputs, outputs);
     if (interprets_) return run_one_by_one(inputs, outputs);
-    const auto captured = LUMEN_TRY(graph_for(inputs, outputs, profiling_ ? Kind::profiled : Kind::plain, 1));
+    const auto captured = LUMEN_TRY(graph_for(inputs, outputs, kind_of_run(), 1));
     const double start = seconds_now();
     LUMEN_TRY(captured->graph.launch());
     LUMEN_TRY(on_trial_ ? wait_watched(1) : device_->wait());
@@ -97,8 +97,7 @@ class CudaExecutable : public Executable {
     }
     LUMEN_TRY(device_->enter());
     launches_.fill_places(inputs, outputs);
-    const Kind kind = profiling_ ? Kind::profiled : Kind::plain;
-    std::shared_ptr<Captured> captured = LUMEN_TRY(graph_for(inputs, outputs, kind, 1));
+    std::shared_ptr<Captured> captured = LUMEN_TRY(graph_for(inputs, outputs, kind_of_run(), 1));
     CHECK(std::ranges::find(under_way_, captured, &Started::captured) == under_way_.end(),
           "a run with the outputs of one that is under way");
     const double start = seconds_now();
@@ -159,6 +158,7 @@ class CudaExecutable : public Executable {
 
  private:
   enum class Kind : uint8_t { plain, profiled, timed };
+  Kind kind_of_run() const { return profiling_ ? Kind::profiled : Kind::plain; }
   // Work as a graph, and where what it brings back is.
   struct Captured {
     Captured(std::shared_ptr<const CudaDevice> device, std::shared_ptr<const RunRoom> where)
