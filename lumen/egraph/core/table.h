@@ -4,6 +4,8 @@
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
+#elif defined(__ARM_NEON)
+#include <arm_neon.h>
 #endif
 
 #include <array>
@@ -84,7 +86,7 @@ class Table {
   // Reads the group (prefetched before) and prefetches the row that is probably meant.
   [[gnu::always_inline]] void prefetch_row(uint32_t h, Row below = kNone) const {
     const Group& group = groups_[group_of(h)];
-    const uint32_t same = matching(group, tag_of(h));
+    const SlotBits same = matching(group, tag_of(h));
     if (same == 0) return;
     const Row r = group.rows[lowest(same)];
     if (r < below) __builtin_prefetch(row(r));
@@ -94,7 +96,7 @@ class Table {
     const uint8_t tag = tag_of(h);
     for (uint64_t at = group_of(h);; at = following(at)) {
       const Group& group = groups_[at];
-      for (uint32_t same = matching(group, tag); same != 0; same &= same - 1) {
+      for (SlotBits same = matching(group, tag); same != 0; same &= same - 1) {
         const Row r = group.rows[lowest(same)];
         if (same_args(row(r), args, params)) return dead(r) ? kNone : r;
       }
@@ -132,7 +134,7 @@ class Table {
     const uint8_t tag = tag_of(h);
     for (uint64_t at = group_of(h);; at = following(at)) {
       Group& group = groups_[at];
-      for (uint32_t same = matching(group, tag); same != 0; same &= same - 1) {
+      for (SlotBits same = matching(group, tag); same != 0; same &= same - 1) {
         const uint32_t i = lowest(same);
         const Row r = group.rows[i];
         if (r >= base) {
@@ -146,7 +148,7 @@ class Table {
           return {candidate, true, false, slot_of(at, i)};
         }
       }
-      if (const uint32_t free = matching(group, kFree); free != 0) {
+      if (const SlotBits free = matching(group, kFree); free != 0) {
         const uint32_t i = lowest(free);
         group.tags[i] = tag;
         group.rows[i] = candidate;
@@ -222,16 +224,29 @@ class Table {
   }
   uint64_t group_of(uint32_t h) const { return (uint64_t{h} * groups_.size()) >> 32; }
   static uint64_t slot_of(uint64_t group, uint32_t i) { return group * 16 + i; }
-  static uint32_t lowest(uint32_t bits) { return static_cast<uint32_t>(std::countr_zero(bits)); }
-  // The slots with this tag, as bits.
-  static uint32_t matching(const Group& group, uint8_t tag) {
+  // Some slots of a group: a bit of each, the lowest of kSlotBits.
+#if defined(__ARM_NEON) && !defined(__SSE2__)
+  using SlotBits = uint64_t;
+  static constexpr uint32_t kSlotBits = 4;
+#else
+  using SlotBits = uint32_t;
+  static constexpr uint32_t kSlotBits = 1;
+#endif
+  static uint32_t lowest(SlotBits bits) { return static_cast<uint32_t>(std::countr_zero(bits)) / kSlotBits; }
+  // The slots with this tag.
+  static SlotBits matching(const Group& group, uint8_t tag) {
 #if defined(__SSE2__)
     const __m128i tags = _mm_load_si128(reinterpret_cast<const __m128i*>(group.tags.data()));
     const __m128i same = _mm_cmpeq_epi8(tags, _mm_set1_epi8(static_cast<char>(tag)));
     return static_cast<uint32_t>(_mm_movemask_epi8(same)) & ((1u << kSlots) - 1);
+#elif defined(__ARM_NEON)
+    // There is no movemask: pairs of bytes, shifted by four, leave four bits of each.
+    const uint8x16_t same = vceqq_u8(vld1q_u8(group.tags.data()), vdupq_n_u8(tag));
+    const uint8x8_t halves = vshrn_n_u16(vreinterpretq_u16_u8(same), 4);
+    return vget_lane_u64(vreinterpret_u64_u8(halves), 0) & (0x1111111111111111u >> (64 - kSlotBits * kSlots));
 #else
-    uint32_t same = 0;
-    for (uint32_t i = 0; i < kSlots; ++i) same |= static_cast<uint32_t>(group.tags[i] == tag) << i;
+    SlotBits same = 0;
+    for (uint32_t i = 0; i < kSlots; ++i) same |= static_cast<SlotBits>(group.tags[i] == tag) << i;
     return same;
 #endif
   }
