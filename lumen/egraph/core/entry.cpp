@@ -7,7 +7,7 @@ namespace lumen::egraph {
 namespace {
 
 // Parts for each thread, and ranges for each part: a thread that is done with its own helps another.
-constexpr size_t kParts = 2, kRanges = 2;
+constexpr size_t kParts = 4, kRanges = 1;
 
 // std::popcount is a call into a library where the instruction is not assumed.
 inline uint32_t count_bits(uint64_t bits) {

@@ -10,8 +10,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "lumen/egraph/core/state.h"
@@ -53,15 +55,31 @@ class Entry {
 
   // Enters the keys i for which wanted(i). numbered(i) says whether one in a fresh place gets a new row at the end of
   // the table. Both are called by the thread of the part that the key is in, in ascending order; first begin(part).
+  // `keeps`: what is found is kept for for_range().
   template <class Begin, class Wanted, class Numbered>
-  void enter(const Begin& begin, const Wanted& wanted, const Numbered& numbered) {
+  void enter(const Begin& begin, const Wanted& wanted, const Numbered& numbered, bool keeps = true) {
     with_count(table.params, [&](auto params) {
       workers.run(division.parts, [&](size_t p) {
         begin(p);
-        enter_part(p, wanted, numbered, params);
+        if (keeps) {
+          enter_part(p, wanted, numbered, params, std::true_type{});
+        } else {
+          enter_part(p, wanted, numbered, params, std::false_type{});
+        }
       });
     });
     number();
+  }
+  // Calls each(i) for the keys of a range that get a new row, in order.
+  template <class Each>
+  void for_numbered(size_t range, const Each& each) const {
+    const size_t begin = division.begin(range), end = division.begin(range + 1);
+    for (size_t w = begin / 64; w * 64 < end; ++w) {
+      uint64_t bits = bits_[w];
+      if (w * 64 < begin) bits &= ~uint64_t{0} << (begin % 64);
+      if (end - w * 64 < 64) bits &= ~(~uint64_t{0} << (end % 64));
+      for (; bits != 0; bits &= bits - 1) each(w * 64 + static_cast<size_t>(std::countr_zero(bits)));
+    }
   }
   // Calls each(i, found) for the keys of a range, in order.
   template <class Each>
@@ -96,17 +114,17 @@ class Entry {
 
  private:
   // Fetched so many keys ahead.
-  static constexpr size_t kAhead = 24;
+  static constexpr size_t kAhead = 64;
 
-  template <class Count, class Wanted, class Numbered>
-  void enter_part(size_t p, const Wanted& wanted, const Numbered& numbered, Count params) {
+  template <class Count, class Wanted, class Numbered, class Keeps>
+  void enter_part(size_t p, const Wanted& wanted, const Numbered& numbered, Count params, Keeps keeps) {
     EntryPart& part = division.lists[p];
     size_t count = 0;
     for (size_t range = 0; range < division.ranges; ++range) {
       part.starts[range] = static_cast<uint32_t>(count);
       count += part.counts[range];
     }
-    part.found.resize(count);
+    if (keeps) part.found.resize(count);
     part.fresh.resize(count + 1);
     part.numbered.assign((division.count + 63) / 64, 0);
     EntryPart::Found* found = part.found.data();
@@ -126,11 +144,11 @@ class Entry {
         table.prefetch_row(ahead(k + kAhead / 2), base_);
         const uint32_t i = mine[k];
         if (!wanted(i)) {
-          *found = {kNone, 0};
+          if (keeps) *found = {kNone, 0};
           continue;
         }
         const Table::Place place = table.place(keys + size_t{i} * params, hashes[i], base_ + i, base_, keys, params);
-        *found = {place.row, static_cast<Value>(place.data)};
+        if (keeps) *found = {place.row, static_cast<Value>(place.data)};
         part.fresh[fresh_count] = {place.data, i};
         fresh_count += static_cast<size_t>(place.fresh);
         used += static_cast<size_t>(place.was_free);

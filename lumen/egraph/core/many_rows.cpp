@@ -22,15 +22,36 @@ MakeMany::MakeMany(EGraph::State& state, TableId table, const Division& division
     const size_t end = (part + 1) * division.count / division.parts;
     if (ids != nullptr) ids->set_new(first_id_ + static_cast<Value>(begin), end - begin);
   };
-  entry_.enter(
-      set_ids, [](size_t) { return true; }, [](size_t) { return true; });
+  const auto all = [](size_t) { return true; };
+  entry_.enter(set_ids, all, all, decl.constructor);
   rows_ = entry_.extend();
   if (ids != nullptr) ids->add_set(entry_.numbered());
   state.changes += entry_.numbered();
 }
 
 void MakeMany::finish(size_t range) {
-  with_count(entry_.table.params, [&](auto params) { finish(range, params); });
+  with_count(entry_.table.params, [&](auto params) {
+    if (entry_.table.decl.constructor) {
+      finish(range, params);
+    } else {
+      finish_facts(range, params);
+    }
+  });
+}
+
+// Results are all the same: only what is new has to be looked at.
+template <class Count>
+void MakeMany::finish_facts(size_t range, Count params) {
+  constexpr Value kFact = 0;  // ()
+  const size_t begin = entry_.division.begin(range);
+  std::fill(results_ + begin, results_ + entry_.division.begin(range + 1), kFact);
+  Value* to = rows_ + size_t{entry_.number_of(begin)} * (params + 1);
+  entry_.for_numbered(range, [&](size_t i) {
+    const Value* key = entry_.keys + i * params;
+    for (uint32_t p = 0; p < params; ++p) to[p] = key[p];
+    to[params] = kFact;
+    to += params + 1;
+  });
 }
 
 template <class Count>

@@ -30,6 +30,8 @@ class MakeMany {
  private:
   template <class Count>
   void finish(size_t range, Count params);
+  template <class Count>
+  void finish_facts(size_t range, Count params);
   Value of_new(uint32_t i) const;
 
   Entry entry_;

@@ -87,6 +87,7 @@ void Table::enter_all(size_t part, size_t parts, const HashAt& hash_at) {
   std::array<uint32_t, kBatch> hashes;
   std::array<Row, kBatch> batch;
   const Row end = rows();
+  const bool any_dead = live_ < end;  // if none is, rows need not be looked at
   for (Row r = 0; r < end;) {
     Row count = 0;
     for (; r < end && count < kBatch; ++r) {
@@ -96,9 +97,9 @@ void Table::enter_all(size_t part, size_t parts, const HashAt& hash_at) {
     }
     for (Row i = 0; i < count; ++i) __builtin_prefetch(&groups_[group_of(hashes[i])]);
     for (Row i = 0; i < count; ++i) {
-      if (dead(batch[i])) continue;
+      if (any_dead && dead(batch[i])) continue;
       uint64_t at = group_of(hashes[i]);
-      uint32_t free = matching(groups_[at], kFree);
+      SlotBits free = matching(groups_[at], kFree);
       for (; free == 0; free = matching(groups_[at], kFree)) at = following(at);
       const uint32_t slot = lowest(free);
       groups_[at].tags[slot] = tag_of(hashes[i]);
