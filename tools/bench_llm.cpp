@@ -31,29 +31,28 @@ Expected<std::vector<int64_t>> parse_lengths(const std::string& text) {
 class LlmBench {
  public:
   LlmBench(models::Decoder& decoder, int64_t vocabulary, const LlmBenchArguments& arguments, bench::Limits limits)
-      : decoder_(decoder), vocabulary_(vocabulary), arguments_(arguments), limits_(std::move(limits)) {
-    if (arguments.profile) decoder_.session().set_profiling(true);
-  }
+      : decoder_(decoder), vocabulary_(vocabulary), arguments_(arguments), limits_(std::move(limits)) {}
 
   // Tokens per second of reading a prompt.
   double prompt(int64_t length) {
     const std::vector<std::vector<int32_t>> prompts = prompts_of(length);
     const double tokens = static_cast<double>(length) * batch();
+    const auto read = [&] {
+      decoder_.reset();
+      decoder_.prefill(prompts, length);
+    };
     std::vector<double> rates;
     for (int64_t round = 0; round <= arguments_.rounds; ++round) {
-      decoder_.reset();
       const double start = seconds_now();
-      decoder_.prefill(prompts, length);
+      read();
       if (round > 0) rates.push_back(tokens / (seconds_now() - start));
     }
-    return report(fmt::format("pp {}", length), rates, tokens);
+    return report(fmt::format("pp {}", length), median(rates), tokens, read);
   }
 
   // Of writing, after a prompt of 128 tokens.
   double text(int64_t length) {
-    decoder_.reset();
-    decoder_.prefill(prompts_of(128), 128);
-    decoder_.step(std::vector<int32_t>(static_cast<size_t>(decoder_.batch()), 5));
+    begin_text();
     std::vector<double> rates;
     for (int64_t round = 0; round < arguments_.rounds; ++round) {
       const double start = seconds_now();
@@ -61,24 +60,36 @@ class LlmBench {
       for (int64_t k = 0; k < part; ++k) decoder_.step_on(true);
       rates.push_back(static_cast<double>(part) * batch() / (seconds_now() - start));
     }
-    return report(fmt::format("tg {}", length), rates, batch());
+    if (arguments_.profile) begin_text();  // there may be no room for more
+    return report(fmt::format("tg {}", length), median(rates), batch(), [&] { decoder_.step_on(true); });
   }
 
  private:
+  void begin_text() {
+    decoder_.reset();
+    decoder_.prefill(prompts_of(128), 128);
+    decoder_.step(std::vector<int32_t>(static_cast<size_t>(decoder_.batch()), 5));
+  }
   double batch() const { return static_cast<double>(decoder_.batch()); }
   std::vector<std::vector<int32_t>> prompts_of(int64_t length) const {
     return {static_cast<size_t>(decoder_.batch()), some_tokens(length, vocabulary_)};
   }
 
-  // The profile is of the last step, which is a prompt's last chunk or one token.
-  double report(const std::string& name, const std::vector<double>& rates, double tokens) {
-    const double rate = median(rates);
+  // The profile divides the time that steps take without one, as runs of their own show it (of a prompt, its last
+  // chunk).
+  template <class Step>
+  double report(const std::string& name, double rate, double tokens, const Step& step) {
+    constexpr int kProfiled = 4;  // the first is a warm-up
     fmt::print("{:8} {:10.2f} tokens/s\n", name, rate);
-    if (arguments_.profile) {
-      bench::Profile profile;
-      profile.add_run(decoder_.session().profile(), tokens / rate);
-      fmt::print("{}", bench::profile_table(profile, limits_));
+    if (!arguments_.profile) return rate;
+    bench::Profile profile;
+    decoder_.session().set_profiling(true);
+    for (int k = 0; k < kProfiled; ++k) {
+      step();
+      if (k > 0) profile.add_run(decoder_.session().profile(), tokens / rate);
     }
+    decoder_.session().set_profiling(false);
+    fmt::print("{}", bench::profile_table(profile, limits_));
     return rate;
   }
 

@@ -230,14 +230,14 @@ Expected<void> CallLaunches::launch(const Ready& ready, bool early) const {
       result, fmt::format("the launch of {} ({})", kernel_title(*kernel.body), kernel.schedule).c_str());
 }
 
-Expected<void> CallLaunches::launch_call(size_t k, bool early) const {
-  return visit_call(k, [&](const Ready& ready) { return launch(ready, early); });
+Expected<void> CallLaunches::launch_call(size_t k) const {
+  return visit_call(k, [&](const Ready& ready) { return launch(ready, false); });
 }
 
 Expected<void> CallLaunches::launch_waves(bool early) const {
-  for (const WaveLaunch& wave : waves_) {
-    LUMEN_TRY(visit_wave(wave, [&](const Ready& ready) { return launch(ready, early); }));
-  }
+  bool follows = false;
+  const auto go = [&](const Ready& ready) { return launch(ready, std::exchange(follows, early)); };
+  for (const WaveLaunch& wave : waves_) LUMEN_TRY(visit_wave(wave, go));
   return {};
 }
 
@@ -256,19 +256,11 @@ Expected<void> CallLaunches::launch_marked(bool early, const Mark& mark) const {
   for (const Launched& each : launched()) {
     const auto wave = std::ranges::find(waves_, each.first, &WaveLaunch::first);
     LUMEN_TRY(each.count == 1 ? visit_call(each.first, go) : visit_wave(*wave, go));
-    if (!is_marked(each.first)) continue;
-    LUMEN_TRY(mark());
+    if (notes_its_end(each.first)) continue;
+    LUMEN_TRY(mark(each.first));
     follows = false;
   }
   return {};
-}
-
-bool CallLaunches::is_marked(size_t call) const {
-  if (!notes_its_end(call)) return true;
-  for (size_t k = 0; k < call; ++k) {
-    if (notes_its_end(k)) return false;
-  }
-  return true;
 }
 
 Expected<Trial> CallLaunches::trial(const CudaCode* code, std::vector<TrialRegion> regions,

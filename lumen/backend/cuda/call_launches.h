@@ -41,17 +41,14 @@ class CallLaunches {
 
   // A library loads its kernels when they are first used, which cannot be while work is captured.
   Expected<void> run_products() const;
-  // To the device's stream. `early`: begun before what is before it has ended.
-  Expected<void> launch_call(size_t k, bool early = false) const;
+  // To the device's stream. `early`: all but the first are begun before what is before them has ended.
+  Expected<void> launch_call(size_t k) const;
   Expected<void> launch_waves(bool early) const;
-  // The same in a stream that marks are put into, after launches that are marked.
-  using Mark = std::function<Expected<void>()>;
+  // The same with a mark behind each call that does not note its end itself.
+  using Mark = std::function<Expected<void>(size_t call)>;
   Expected<void> launch_marked(bool early, const Mark& mark) const;
   // What is launched together, in order.
   std::vector<Launched> launched() const;
-  // Whether a mark says when a launch ended that begins with this call: where kernels do not note it themselves, and
-  // after the first that does, for the distance of the two clocks.
-  bool is_marked(size_t call) const;
   // The same as what a worker is asked to do. A library's products are left out: they are not on trial. `regions` begin
   // at `places`, and every address of a launch is in one of them, or null.
   Expected<Trial> trial(const CudaCode* code, std::vector<TrialRegion> regions, std::span<const Address> places) const;

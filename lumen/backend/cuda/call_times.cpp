@@ -4,18 +4,12 @@
 
 namespace lumen::cuda {
 
-void find_ends(std::span<const uint64_t> noted, std::span<Launched> launched) {
-  uint64_t origin = 0;  // the first that was noted; `shift` seconds after the start
-  double shift = 0, before = 0;
+void find_ends(std::span<const uint64_t> noted, uint64_t start, std::span<Launched> launched) {
+  double before = 0;
   for (Launched& launch : launched) {
     const uint64_t last = std::ranges::max(noted.subspan(launch.first, launch.count));
-    if (launch.marked && last != 0 && origin == 0) {
-      origin = last;
-      shift = *launch.marked;
-    }
-    const auto passed = static_cast<double>(static_cast<int64_t>(last - origin)) * 1e-9;
-    launch.end = launch.marked ? *launch.marked : last == 0 ? before : shift + passed;
-    before = launch.end;
+    if (last > start) before = static_cast<double>(last - start) * 1e-9;
+    launch.end = before;
   }
 }
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -14,13 +13,12 @@ namespace lumen::cuda {
 // Neighbouring calls that are one launch, or a single one.
 struct Launched {
   size_t first = 0, count = 1;
-  std::optional<double> marked = {};  // when a mark after it was reached, in seconds after the start of the run
-  double end = 0;                     // the same of the launch
+  double end = 0;  // seconds after the start of the run
 };
 
-// The ends of launches of what calls have noted, in nanoseconds of the GPU's clock (0: nothing), and of marks. The
-// first launch that noted something is marked, too.
-void find_ends(std::span<const uint64_t> noted, std::span<Launched> launched);
+// The ends of launches of what calls have noted, in nanoseconds of the GPU's clock (0: nothing); the run began at
+// `start`.
+void find_ends(std::span<const uint64_t> noted, uint64_t start, std::span<Launched> launched);
 
 // Puts start, from `start` on, and seconds into the times of the calls. Calls of one launch have one after the other
 // what is theirs by the bytes that they read and write.

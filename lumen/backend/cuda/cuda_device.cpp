@@ -56,6 +56,10 @@ extern "C" __global__ void lumen_sweep(const uint4* data, long long count, unsig
 }
 )C";
 
+const char* const kClock = R"C(
+extern "C" __global__ void lumen_clock(unsigned long long* at) { *at = lumen_nanoseconds(); }
+)C";
+
 }  // namespace
 
 Expected<std::vector<DeviceInfo>> devices(const LibrarySearch& search) {
@@ -161,13 +165,25 @@ Expected<void> CudaDevice::usable() const {
 
 Expected<void> CudaDevice::make_sweep() const {
   if (sweep_ != nullptr) return {};
-  const std::string texts[] = {kSweep};
+  LUMEN_TRY(driver_->check(driver_->memory_allocate(&swept_, sweep_bytes()), "cuMemAlloc"));
+  LUMEN_TRY(driver_->check(driver_->fill(swept_, 0, sweep_bytes(), stream_), "cuMemsetD8Async"));
+  sweep_ = LUMEN_TRY(own_kernel(kSweep, "lumen_sweep"));
+  return {};
+}
+
+Expected<void> CudaDevice::make_clock() const {
+  if (clock_ == nullptr) clock_ = LUMEN_TRY(own_kernel(kClock, "lumen_clock"));
+  return {};
+}
+
+Expected<Function> CudaDevice::own_kernel(const char* text, const char* name) const {
+  const std::string texts[] = {text};
   const std::vector<std::string> objects = LUMEN_TRY(compiler_.compile(texts, info_.sm));
   Module module = nullptr;
   LUMEN_TRY(driver_->check(driver_->module_load(&module, objects[0].data()), "cuModuleLoadData"));
-  LUMEN_TRY(driver_->check(driver_->memory_allocate(&swept_, sweep_bytes()), "cuMemAlloc"));
-  LUMEN_TRY(driver_->check(driver_->fill(swept_, 0, sweep_bytes(), stream_), "cuMemsetD8Async"));
-  return driver_->check(driver_->module_function(&sweep_, module, "lumen_sweep"), "cuModuleGetFunction");
+  Function function = nullptr;
+  LUMEN_TRY(driver_->check(driver_->module_function(&function, module, name), "cuModuleGetFunction"));
+  return function;
 }
 
 Expected<void> CudaDevice::forget_cache() const {
@@ -177,6 +193,12 @@ Expected<void> CudaDevice::forget_cache() const {
   const auto blocks = static_cast<unsigned>(info_.multiprocessors * 8);
   return driver_->check(driver_->launch(sweep_, blocks, 1, 1, 256, 1, 1, 0, stream_, parameters, nullptr),
                         "the launch of lumen_sweep");
+}
+
+Expected<void> CudaDevice::note_time(Address word) const {
+  void* parameters[] = {&word};
+  return driver_->check(driver_->launch(clock_, 1, 1, 1, 1, 1, 1, 0, stream_, parameters, nullptr),
+                        "the launch of lumen_clock");
 }
 
 std::vector<std::vector<uint32_t>> CudaDevice::launched_together(const Program& program) const {

@@ -62,8 +62,11 @@ class CudaDevice : public Device {
   // Enqueues a pass over so much memory that nothing of what was there before is left in the GPU's cache. What is there
   // then needs no writing back.
   Expected<void> forget_cache() const;
-  // What that needs; before its first call, and not while work is captured. Only measuring does.
+  // Enqueues a note of the time of the GPU's clock, in nanoseconds.
+  Expected<void> note_time(Address word) const;
+  // What they need; before the first call, and not while work is captured. Only measuring and profiling do.
   Expected<void> make_sweep() const;
+  Expected<void> make_clock() const;
   Expected<void> wait() const { return driver_->check(driver_->stream_wait(stream_), "cuStreamSynchronize"); }
   // The same for what may never end: after so many seconds the GPU is lost to this process, and that is an error.
   Expected<void> wait_for(double seconds) const;
@@ -85,9 +88,11 @@ class CudaDevice : public Device {
   std::shared_ptr<KernelTrials> trials_;
   mutable std::atomic<bool> lost_ = false;
   std::weak_ptr<const CudaDevice> self_;
+  Expected<Function> own_kernel(const char* text, const char* name) const;
   // What forget_cache() reads, and with what: of make_sweep().
   mutable Address swept_ = 0;
   mutable Function sweep_ = nullptr;
+  mutable Function clock_ = nullptr;
 };
 
 }  // namespace lumen::cuda

@@ -167,9 +167,9 @@ class CudaExecutable : public Executable {
     CudaGraph graph;
     std::shared_ptr<const RunRoom> room;
     // Of one that is profiled, whatever sizes others have that were begun since:
-    Buffer ends;                     // a word for each call: when it ended, if it notes that
-    std::vector<Launched> launched;  // with marks behind some
-    std::vector<Work> works;         // by call
+    Buffer ends;  // words of the GPU's clock: when each call ended, and when the first began
+    std::vector<Launched> launched;
+    std::vector<Work> works;  // by call
   };
   struct Started {
     std::shared_ptr<Captured> captured;  // null when it has ended
@@ -283,24 +283,26 @@ class CudaExecutable : public Executable {
                                       device_->stream()),
                         "cuMemsetD8Async"));
       }
-      if (kind != Kind::plain) LUMEN_TRY(graph.mark());
+      if (kind == Kind::timed) LUMEN_TRY(graph.mark());
       if (kind == Kind::profiled) {
-        LUMEN_TRY(launches_.launch_marked(begins_early_, [&] { return graph.mark(); }));
+        const auto note = [&](size_t word) {
+          return device_->note_time(address(captured.ends.data()) + word * sizeof(uint64_t));
+        };
+        LUMEN_TRY(note(program_.calls.size()));
+        LUMEN_TRY(launches_.launch_marked(begins_early_, note));
       } else {
-        LUMEN_TRY(launches_.launch_waves(begins_early_ && kind == Kind::plain));
+        LUMEN_TRY(launches_.launch_waves(begins_early_));
       }
       LUMEN_TRY(copy_outputs(inputs, outputs));
-      if (kind != Kind::plain) LUMEN_TRY(graph.mark());
+      if (kind == Kind::timed) LUMEN_TRY(graph.mark());
     }
     return captured.room->fetch(faults_.data(), captured.ends.data(), outputs, output_bytes_);
   }
 
   Expected<void> prepare_profile(Captured& captured) const {
-    captured.ends = LUMEN_TRY(Buffer::make(memory(), faults_.bytes()));
+    LUMEN_TRY(device_->make_clock());
+    captured.ends = LUMEN_TRY(Buffer::make(memory(), faults_.bytes() + static_cast<int64_t>(sizeof(uint64_t))));
     captured.launched = launches_.launched();
-    for (Launched& each : captured.launched) {
-      if (launches_.is_marked(each.first)) each.marked = 0;
-    }
     const DimValues named = named_dims();
     for (const ProgramCall& call : program_.calls) {
       captured.works.push_back(work_of(*program_.kernels[call.kernel].body, named));
@@ -389,22 +391,17 @@ class CudaExecutable : public Executable {
 
   // When it is over.
   Expected<void> end_run(const Captured& run, double start) {
-    if (run.ends.data() != nullptr) LUMEN_TRY(note_times(run, start));
+    if (run.ends.data() != nullptr) note_times(run, start);
     return see(run.room);
   }
 
-  Expected<void> note_times(const Captured& run, double start) {
+  void note_times(const Captured& run, double start) {
     for (size_t k = 0; k < times_.size(); ++k) times_[k].work = run.works[k];
     std::vector<Launched> launched = run.launched;
-    size_t mark = 0;
-    for (Launched& each : launched) {
-      if (each.marked) each.marked = LUMEN_TRY(run.graph.seconds(0, ++mark));
-    }
-    find_ends(run.room->ends(), launched);
+    find_ends(run.room->ends(), run.room->start(), launched);
     start = std::max(start, profiled_until_);  // one that was begun ahead waits for the one before it
     divide_time(launched, start, times_);
     if (!launched.empty()) profiled_until_ = start + launched.back().end;
-    return {};
   }
 
   Program program_;

@@ -17,7 +17,7 @@ Expected<std::shared_ptr<const RunRoom>> RunRoom::make(std::shared_ptr<const Cud
   std::shared_ptr<RunRoom> room(new RunRoom(std::move(device), calls));
   const Driver& driver = room->device_->driver();
   void* bytes = nullptr;
-  const size_t size = 2 * calls * sizeof(uint64_t) + outputs * kSmallOutput + 8;
+  const size_t size = (2 * calls + 1) * sizeof(uint64_t) + outputs * kSmallOutput;
   LUMEN_TRY(driver.check(driver.pinned_allocate(&bytes, size), "cuMemAllocHost"));
   room->words_ = static_cast<uint64_t*>(bytes);
   std::memset(bytes, 0, size);
@@ -35,7 +35,7 @@ Expected<void> RunRoom::fetch(const void* faults, const void* ends, std::span<vo
     return driver.check(driver.copy_to_host(here, address(there), size, device_->stream()), "cuMemcpyDtoHAsync");
   };
   LUMEN_TRY(fetch_one(words_, faults, calls_ * sizeof(uint64_t)));
-  if (ends != nullptr) LUMEN_TRY(fetch_one(words_ + calls_, ends, calls_ * sizeof(uint64_t)));
+  if (ends != nullptr) LUMEN_TRY(fetch_one(words_ + calls_, ends, (calls_ + 1) * sizeof(uint64_t)));
   for (size_t k = 0; k < outputs.size(); ++k) {
     if (!is_small(bytes[k])) continue;
     LUMEN_TRY(fetch_one(const_cast<std::byte*>(output(k, bytes[k])), outputs[k], static_cast<size_t>(bytes[k])));
@@ -52,7 +52,7 @@ std::optional<RunRoom::Fault> RunRoom::fault() const {
 
 const std::byte* RunRoom::output(size_t k, int64_t bytes) const {
   if (!is_small(bytes)) return nullptr;
-  return reinterpret_cast<const std::byte*>(words_ + 2 * calls_) + k * static_cast<size_t>(kSmallOutput);
+  return reinterpret_cast<const std::byte*>(words_ + 2 * calls_ + 1) + k * static_cast<size_t>(kSmallOutput);
 }
 
 }  // namespace lumen::cuda

@@ -17,8 +17,8 @@ class RunRoom {
   RunRoom(const RunRoom&) = delete;
   RunRoom& operator=(const RunRoom&) = delete;
 
-  // Enqueues copies of the words of faults, one for each call, of those of ends (null: of a run that notes none), and
-  // of outputs of so many bytes that are small: nobody has to wait for them once more.
+  // Enqueues copies of the words of faults, one for each call, of those of ends and of the start behind them (null: of
+  // a run that notes none), and of outputs of so many bytes that are small: nobody has to wait for them once more.
   Expected<void> fetch(const void* faults, const void* ends, std::span<void* const> outputs,
                        std::span<const int64_t> bytes) const;
 
@@ -30,13 +30,14 @@ class RunRoom {
   std::optional<Fault> fault() const;
   const std::byte* output(size_t k, int64_t bytes) const;
   std::span<const uint64_t> ends() const { return {words_ + calls_, calls_}; }
+  uint64_t start() const { return words_[2 * calls_]; }
 
  private:
   RunRoom(std::shared_ptr<const CudaDevice> device, size_t calls) : device_(std::move(device)), calls_(calls) {}
 
   std::shared_ptr<const CudaDevice> device_;
   size_t calls_;
-  uint64_t* words_ = nullptr;  // pinned: of faults, of ends, then the outputs
+  uint64_t* words_ = nullptr;  // pinned: of faults, of ends, the start, then the outputs
 };
 
 }  // namespace lumen::cuda
