@@ -196,6 +196,21 @@ TEST(Iteration, matches_globals_as_they_were) {
   EXPECT_EQ(ran.printed, "1\n");
 }
 
+// A fact moves along 1,000 terms of one argument, one a time: every list ends with (Nil), and none but the next is
+// looked at.
+TEST(Iteration, begins_with_what_is_new_where_a_term_without_variables_is_everywhere) {
+  RunProgram ran(
+      "(datatype* (E (Leaf) (Op List)) (List (Nil) (Cons E List))) (relation known (E)) (ruleset make)"
+      "(function at (i64) E :merge new) (set (at 0) (Leaf)) (known (Leaf))"
+      "(rule ((= e (at i)) (< i 1000)) ((set (at (+ i 1)) (Op (Cons e (Nil))))) :ruleset make)"
+      "(run-schedule (saturate make))"
+      "(rule ((= e (Op (Cons x (Nil)))) (known x)) ((known e)) :name \"move\") (run 2000) (print-size known)");
+  EXPECT_EQ(ran.printed, "1001\n");
+  const std::vector<RuleId> rules = *ran.program.rules_of("");
+  ASSERT_EQ(rules.size(), 1u);
+  EXPECT_LT(ran.program.egraph().report(rules[0]).joins, 10'000u);
+}
+
 constexpr const char* kExplosive =
     "(datatype E (Num i64) (Add E E)) (Add (Num 1) (Add (Num 2) (Add (Num 3) (Add (Num 4) (Num 5)))))"
     "(rule ((= x (Add a b)) (= y (Add c d))) ((Add x y)) :name \"explode\") (run 30)";

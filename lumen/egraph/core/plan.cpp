@@ -77,12 +77,31 @@ void Plan::add_steps(Node& node) const {
       others.push_back(a);
     }
   }
-  const bool root = std::all_of(node.joined.begin(), node.joined.end(), [](uint64_t word) { return word == 0; });
   for (uint32_t a : lookups) add_step(node, a);
   for (uint32_t a : connected) add_step(node, a);
-  if (root || (lookups.empty() && connected.empty())) {
+  if (is_beginning(node) || (lookups.empty() && connected.empty())) {
     for (uint32_t a : others) add_step(node, a);
   }
+}
+
+// Whether nothing is joined but terms without variables, such as (Nil). What they are connected to may be much, so that
+// all atoms are still possible.
+bool Plan::is_beginning(const Node& node) const {
+  if (root_ == nullptr) return true;
+  std::vector<bool> bound = root_->bound;
+  std::vector<uint64_t> left = node.joined;
+  for (bool found = true; found;) {
+    found = false;
+    for (uint32_t a = 0; a < atoms(); ++a) {
+      const std::span<const uint32_t> columns = atom_registers_[a];
+      const auto is_bound = [&](uint32_t reg) { return reg != kNone && bound[reg]; };
+      if (!test(left, a) || !std::all_of(columns.begin(), columns.end() - 1, is_bound)) continue;
+      left[a / 64] &= ~(uint64_t{1} << (a % 64));
+      if (columns.back() != kNone) bound[columns.back()] = true;
+      found = true;
+    }
+  }
+  return std::ranges::all_of(left, [](uint64_t word) { return word == 0; });
 }
 
 void Plan::add_step(Node& node, uint32_t atom) const {

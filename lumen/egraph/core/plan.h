@@ -59,7 +59,7 @@ struct Step {
 struct Node {
   std::vector<uint64_t> joined;  // bits by atom
   std::vector<bool> bound;       // by register
-  std::vector<Step> steps;       // lookups first; atoms with no bound column only when there is no other
+  std::vector<Step> steps;  // lookups first; atoms with no bound column only at the beginning or when there is no other
 };
 
 class Plan {
@@ -90,6 +90,7 @@ class Plan {
   const Node& make_next(const Node& node, const Step& step) const;
   const Node* node_for(std::vector<uint64_t> joined, std::vector<bool> bound) const;
   void add_steps(Node& node) const;
+  bool is_beginning(const Node& node) const;
   void add_step(Node& node, uint32_t atom) const;
   // The calls that become possible with `bound`, in an order that works; marks what they bind.
   std::vector<BoundCall> ready_calls(std::vector<bool>& bound, std::vector<bool>& done) const;
