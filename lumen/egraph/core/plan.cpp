@@ -64,24 +64,17 @@ const Node* Plan::node_for(std::vector<uint64_t> joined, std::vector<bool> bound
 }
 
 void Plan::add_steps(Node& node) const {
-  std::vector<uint32_t> lookups, connected, others;
+  std::vector<uint32_t> connected, others;
   for (uint32_t a = 0; a < atoms(); ++a) {
     if (test(node.joined, a)) continue;
     const std::span<const uint32_t> columns = atom_registers_[a];
     const auto is_bound = [&](uint32_t reg) { return reg != kNone && node.bound[reg]; };
-    if (std::all_of(columns.begin(), columns.end() - 1, is_bound)) {
-      lookups.push_back(a);
-    } else if (std::any_of(columns.begin(), columns.end(), is_bound)) {
-      connected.push_back(a);
-    } else {
-      others.push_back(a);
-    }
+    if (std::all_of(columns.begin(), columns.end() - 1, is_bound)) return add_step(node, a);
+    (std::any_of(columns.begin(), columns.end(), is_bound) ? connected : others).push_back(a);
   }
-  for (uint32_t a : lookups) add_step(node, a);
   for (uint32_t a : connected) add_step(node, a);
-  if (is_beginning(node) || (lookups.empty() && connected.empty())) {
-    for (uint32_t a : others) add_step(node, a);
-  }
+  if (!connected.empty() && !is_beginning(node)) return;
+  for (uint32_t a : others) add_step(node, a);
 }
 
 // Whether nothing is joined but terms without variables, such as (Nil). What they are connected to may be much, so that

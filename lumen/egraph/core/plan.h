@@ -59,7 +59,9 @@ struct Step {
 struct Node {
   std::vector<uint64_t> joined;  // bits by atom
   std::vector<bool> bound;       // by register
-  std::vector<Step> steps;  // lookups first; atoms with no bound column only at the beginning or when there is no other
+  // One lookup if there is any: nothing is cheaper. Atoms with no bound column only at the beginning, or if there are
+  // no others.
+  std::vector<Step> steps;
 };
 
 class Plan {

@@ -273,7 +273,6 @@ bool Search::choose(const Node& node, Candidates& best) {
     Candidates some;
     if (!candidates_of(step, some)) return false;
     if (some.count < best.count) best = some;
-    if (step.lookup) return true;
   }
   return true;
 }
