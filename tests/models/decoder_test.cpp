@@ -176,6 +176,16 @@ TEST(DecoderAhead, steps_begin_before_their_tokens_are_known) {
   }
 }
 
+// Every size of the context is captured anew there.
+TEST(DecoderAhead, the_context_doubles) {
+  FarDecoder pair({.max_context = 300});
+  for (Decoder* each : {&pair.decoder, &pair.near}) each->prefill({text(186, 1)}, 64);
+  for (int k = 0; k < 12; ++k) {
+    pair.step_on(true);
+    EXPECT_EQ(pair.decoder.session().under_way(), 1) << k;
+  }
+}
+
 TEST(DecoderAhead, goes_to_the_end_of_the_context) {
   for (const std::optional<nn::Paging> paging : {std::optional<nn::Paging>(), std::optional(nn::Paging{4, 2})}) {
     FarDecoder pair({.max_context = paging ? 12 : 8, .paging = paging});

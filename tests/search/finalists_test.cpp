@@ -54,7 +54,7 @@ TEST_F(RacePrograms, TheFasterOneWins) {
 }
 
 TEST_F(RacePrograms, WhatIsHardlyFasterDoesNot) {
-  const Clock clock([](const Program& program, int64_t) { return is_other(program) ? 0.995 : 1.0; });
+  const Clock clock([](const Program& program, int64_t) { return is_other(program) ? 0.998 : 1.0; });
   EXPECT_EQ(race(clock).fastest, 0u);
 }
 
@@ -72,7 +72,7 @@ TEST_F(RacePrograms, MoreTrialsDecide) {
   int64_t most = 0;
   const Clock clock([&](const Program& program, int64_t trial) {
     most = std::max(most, trial);
-    return noise() * (is_other(program) ? 0.975 : 1);
+    return noise() * (is_other(program) ? 0.98 : 1);
   });
   EXPECT_EQ(race(clock).fastest, 1u);
   EXPECT_GT(most, 20);
