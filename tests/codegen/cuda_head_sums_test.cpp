@@ -2,6 +2,8 @@
 // the reference.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "lumen/codegen/print_kernel.h"
 #include "tests/codegen/attention_graphs.h"
 #include "tests/codegen/cuda_emulator.h"
@@ -12,7 +14,9 @@ namespace {
 
 using namespace lumen::testing;
 
-void expect_computed(const Graph& graph, std::string_view kind, double units) {
+// Input `whole` gets whole numbers: sums of their squares are exact in any order, so that what is rounded to bf16
+// afterwards is rounded alike. (Of others one in 3,000 rows is not, which changes what attention gives by up to 4e-4.)
+void expect_computed(const Graph& graph, std::string_view kind, double units, std::string_view whole = "") {
   const std::shared_ptr<const Graph> body = clone(graph);
   const auto schedules = kernel_schedules(*body, tests::gpu_target());
   ASSERT_TRUE(schedules.ok()) << schedules.diag().str() << print(*body);
@@ -23,7 +27,11 @@ void expect_computed(const Graph& graph, std::string_view kind, double units) {
     EXPECT_TRUE(schedule.starts_with(kind)) << schedule;
     kernels.push_back(print_kernel(*body, "k" + std::to_string(kernels.size()), schedule, tests::gpu_target()).value());
     Case& made = cases.emplace_back(Case{body, {}, {}, kernels.back(), schedule});
-    for (const NodeId id : body->inputs()) made.inputs.push_back(random_values((*body)[id].type, {}, random));
+    for (const NodeId id : body->inputs()) {
+      HostTensor& input = made.inputs.emplace_back(random_values((*body)[id].type, {}, random));
+      if ((*body)[id].as<Input>().name.str() != whole) continue;
+      for (Lane& lane : input.lanes) lane.f = std::copysign(1 + std::round(std::fabs(lane.f) * 4), lane.f);
+    }
   }
   const auto expect = [&](const HostTensor& got, const HostTensor& wanted, const Case& each) {
     expect_same(got, wanted, units, each, largest(wanted.lanes));
@@ -57,7 +65,7 @@ TEST(CudaHeadSums, are_computed_by_attention) {
     };
     const Tensor k = all("a1"), v = all("a2");
     weighed(product(rounded, "bhqd", k, "bhkd", "bhqk") * 0.4, v).output("r0");
-    expect_computed(graph, "gpu-decode", 256);
+    expect_computed(graph, "gpu-decode", 256, "a0");
   }
 }
 
