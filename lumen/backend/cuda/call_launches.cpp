@@ -234,10 +234,21 @@ Expected<void> CallLaunches::launch_call(size_t k) const {
   return visit_call(k, [&](const Ready& ready) { return launch(ready, false); });
 }
 
-Expected<void> CallLaunches::launch_waves(bool early) const {
+Expected<void> CallLaunches::launch_waves(bool early, const Mark& mark) const {
   bool follows = false;
   const auto go = [&](const Ready& ready) { return launch(ready, std::exchange(follows, early)); };
-  for (const WaveLaunch& wave : waves_) LUMEN_TRY(visit_wave(wave, go));
+  for (const WaveLaunch& wave : waves_) {
+    if (mark == nullptr || is_one_launch(wave)) {
+      LUMEN_TRY(visit_wave(wave, go));
+      continue;
+    }
+    for (size_t k = wave.first; k < wave.first + wave.count; ++k) {
+      LUMEN_TRY(visit_call(k, go));
+      if (notes_its_end(k)) continue;
+      LUMEN_TRY(mark(k));
+      follows = false;
+    }
+  }
   return {};
 }
 
@@ -248,19 +259,6 @@ std::vector<Launched> CallLaunches::launched() const {
     for (size_t k = 0; k < wave.count; k += each) all.push_back({wave.first + k, each});
   }
   return all;
-}
-
-Expected<void> CallLaunches::launch_marked(bool early, const Mark& mark) const {
-  bool follows = false;
-  const auto go = [&](const Ready& ready) { return launch(ready, std::exchange(follows, early)); };
-  for (const Launched& each : launched()) {
-    const auto wave = std::ranges::find(waves_, each.first, &WaveLaunch::first);
-    LUMEN_TRY(each.count == 1 ? visit_call(each.first, go) : visit_wave(*wave, go));
-    if (notes_its_end(each.first)) continue;
-    LUMEN_TRY(mark(each.first));
-    follows = false;
-  }
-  return {};
 }
 
 Expected<Trial> CallLaunches::trial(const CudaCode* code, std::vector<TrialRegion> regions,

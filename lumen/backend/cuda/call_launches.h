@@ -43,10 +43,9 @@ class CallLaunches {
   Expected<void> run_products() const;
   // To the device's stream. `early`: all but the first are begun before what is before them has ended.
   Expected<void> launch_call(size_t k) const;
-  Expected<void> launch_waves(bool early) const;
-  // The same with a mark behind each call that does not note its end itself.
+  // `mark`, if there is one, comes behind each call that does not note its end itself.
   using Mark = std::function<Expected<void>(size_t call)>;
-  Expected<void> launch_marked(bool early, const Mark& mark) const;
+  Expected<void> launch_waves(bool early, const Mark& mark = nullptr) const;
   // What is launched together, in order.
   std::vector<Launched> launched() const;
   // The same as what a worker is asked to do. A library's products are left out: they are not on trial. `regions` begin

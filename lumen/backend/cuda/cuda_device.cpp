@@ -165,9 +165,10 @@ Expected<void> CudaDevice::usable() const {
 
 Expected<void> CudaDevice::make_sweep() const {
   if (sweep_ != nullptr) return {};
+  const Function sweep = LUMEN_TRY(own_kernel(kSweep, "lumen_sweep"));
   LUMEN_TRY(driver_->check(driver_->memory_allocate(&swept_, sweep_bytes()), "cuMemAlloc"));
   LUMEN_TRY(driver_->check(driver_->fill(swept_, 0, sweep_bytes(), stream_), "cuMemsetD8Async"));
-  sweep_ = LUMEN_TRY(own_kernel(kSweep, "lumen_sweep"));
+  sweep_ = sweep;
   return {};
 }
 

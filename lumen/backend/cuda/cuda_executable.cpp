@@ -289,7 +289,7 @@ class CudaExecutable : public Executable {
           return device_->note_time(address(captured.ends.data()) + word * sizeof(uint64_t));
         };
         LUMEN_TRY(note(program_.calls.size()));
-        LUMEN_TRY(launches_.launch_marked(begins_early_, note));
+        LUMEN_TRY(launches_.launch_waves(begins_early_, note));
       } else {
         LUMEN_TRY(launches_.launch_waves(begins_early_));
       }
