@@ -103,7 +103,7 @@ void Decoder::fill_sequence(int64_t sequence, std::span<const int32_t> tokens, i
 
 int64_t Decoder::context_for(int64_t longest) const {
   int64_t grown = (longest + kContextStep - 1) / kContextStep * kContextStep;
-  // On a device every size is captured anew: there it doubles.
+  // On a device a size may have to be captured anew: there it doubles.
   if (!session_.on_host()) grown = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(grown)));
   return std::min(grown, options_.max_context);
 }

@@ -38,10 +38,10 @@ std::string kernel_names(const Graph& body) {
 }
 
 std::string kernel_head(const Graph& body, const std::string& name, int threads, int blocks) {
-  const size_t inputs = std::max<size_t>(1, body.inputs().size()), dims = std::max<size_t>(1, body.dims().size());
+  const size_t inputs = std::max<size_t>(1, body.inputs().size());
   const std::string word = blocks == 1 ? "LUMEN_KERNEL" : fmt::format("LUMEN_KERNEL_{}", blocks);
   return fmt::format("{}({}, {}, {}, {}, {}) {{\n{}  LUMEN_BEGIN;\n  int64_t fault = 0;\n", word, name, threads, inputs,
-                     body.outputs().size() + 1, dims, kernel_names(body));
+                     body.outputs().size() + 1, body.dims().size(), kernel_names(body));
 }
 
 int64_t group_width(const Graph& body, Expr extent) {

@@ -5,8 +5,9 @@
 //
 // that does the rows [begin, end) of the step's work; LUMEN_IN(k), LUMEN_OUT(k) and LUMEN_DIM(k) are as the body
 // declares them. It returns 0, or the number of a message in `faults`. On a GPU it is a __global__ function of one
-// LumenArgs<inputs, outputs, dims> (the counts, with scratch among the outputs, each at least 1), passed by value; its
-// blocks share the rows and the threads of a block the elements of a row.
+// LumenArgs<inputs, outputs, dims> (the counts: of inputs at least 1, with scratch among the outputs), passed by value;
+// its blocks share the rows and the threads of a block the elements of a row. How many blocks there are is free. Dims,
+// and how many rows they make, are read from memory, so that a launch that was captured is one for all sizes.
 // Buffers do not overlap (but see `in_place`), are aligned for their elements and have room for at least one.
 //
 // A step may be a product of matrices that a library computes (library_product.h): the text has no function for it.

@@ -176,13 +176,18 @@ const char* const kCuda = R"C(
 #define LUMEN_UNROLLED _Pragma("unroll")
 template <int kInputs, int kOutputs, int kDims>
 struct LumenArgs {
-  int64_t begin, end;
+  int64_t rows;          // of a step of a body without dims
+  const int64_t* sizes;  // of one with dims: the rows, then the dims
   unsigned long long* fault;
   unsigned long long* ended;  // gets when the last block did, or null
   const void* in[kInputs];
   void* out[kOutputs];
-  int64_t dims[kDims];
 };
+template <int kInputs, int kOutputs, int kDims>
+LUMEN_FN int64_t lumen_rows(const LumenArgs<kInputs, kOutputs, kDims>& args) {
+  if constexpr (kDims > 0) return args.sizes[0];
+  return args.rows;
+}
 struct LumenBlocks {
   unsigned x;
 };
@@ -198,14 +203,16 @@ struct LumenBlocks {
 #define LUMEN_KERNEL_12(name, threads, ...) LUMEN_KERNEL_OF(name, threads, 12, __VA_ARGS__)
 #define LUMEN_IN(k) args.in[k]
 #define LUMEN_OUT(k) args.out[k]
-#define LUMEN_DIM(k) args.dims[k]
+#define LUMEN_DIM(k) args.sizes[1 + (k)]
 #define LUMEN_ALIGNED(p) __builtin_assume_aligned(p, 16)
-// A kernel is begun before the one before it has ended, and waits here.
+// A kernel is begun before the one before it has ended, and waits here; what the host has written is there before.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && !defined(LUMEN_EMULATED)
-#define LUMEN_BEGIN \
-  asm volatile("griddepcontrol.launch_dependents;"); asm volatile("griddepcontrol.wait;" ::: "memory")
+#define LUMEN_BEGIN                                  \
+  const int64_t row_end = lumen_rows(args);          \
+  asm volatile("griddepcontrol.launch_dependents;"); \
+  asm volatile("griddepcontrol.wait;" ::: "memory")
 #else
-#define LUMEN_BEGIN
+#define LUMEN_BEGIN const int64_t row_end = lumen_rows(args)
 #endif
 // Where the number is known, loops over single elements need no division for their number of turns, and what warps
 // hand each other no loop. Loops over groups of neighbours must not know it: unrolled, they lose that their addresses
@@ -223,16 +230,16 @@ LUMEN_FN uint32_t lumen_some_threads(void) {
 #endif
 #define LUMEN_BLOCK(n) ((n) * 256)
 #define LUMEN_VECTOR
-#define LUMEN_ROWS(row) for (int64_t row = args.begin + blockIdx.x; row < args.end; row += gridDim.x)
+#define LUMEN_ROWS(row) for (int64_t row = blockIdx.x; row < row_end; row += gridDim.x)
 #define LUMEN_ELEMENTS(i, count) for (int64_t i = threadIdx.x; i < (count); i += blockDim.x)
 #define LUMEN_FOLD(i, count, clauses) LUMEN_ELEMENTS(i, count)
 #define LUMEN_ELEMENT_ROWS(i)                                              \
-  for (int64_t i = args.begin + (int64_t)blockIdx.x * blockDim.x + threadIdx.x; \
-       i < args.end; i += (int64_t)gridDim.x * blockDim.x)
+  for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; \
+       i < row_end; i += (int64_t)gridDim.x * blockDim.x)
 #define LUMEN_ORDERED_ROWS(i)                                                                                   \
-  for (int64_t i##_group = args.begin + ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * 8; i##_group < args.end; \
+  for (int64_t i##_group = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * 8; i##_group < row_end; \
        i##_group += (int64_t)gridDim.x * blockDim.x * 8)                                                     \
-    for (int64_t i = i##_group; i < lumen_min_i64(i##_group + 8, args.end); ++i)
+    for (int64_t i = i##_group; i < lumen_min_i64(i##_group + 8, row_end); ++i)
 #define LUMEN_RANGE(i, first, last) for (int64_t i = (first) + threadIdx.x; i < (last); i += blockDim.x)
 #define LUMEN_IN_ORDER(i, first, last) for (int64_t i = (first); i < (threadIdx.x == 0 ? (last) : (first)); ++i)
 #define LUMEN_BY_ONE(i, count) LUMEN_IN_ORDER(i, 0, count)
@@ -241,7 +248,7 @@ LUMEN_FN uint32_t lumen_some_threads(void) {
        i##_group += (int64_t)lumen_some_threads() * (width))
 #define LUMEN_ROW_GROUPS(i, width)                                                                 \
   for (int64_t i##_group = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * (width); \
-       i##_group < args.end; i##_group += (int64_t)gridDim.x * blockDim.x * (width))
+       i##_group < row_end; i##_group += (int64_t)gridDim.x * blockDim.x * (width))
 #define LUMEN_EACH(i, width) _Pragma("unroll") for (int64_t i = i##_group; i < i##_group + (width); ++i)
 #define LUMEN_HOLD(type, name, width) type name[width]
 #define LUMEN_TAKE(type, name, width, from, first, group, index) \

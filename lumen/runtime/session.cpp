@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lumen/backend/bucket.h"
 #include "lumen/backend/reference/executable.h"
 #include "lumen/base/nearest.h"
 #include "lumen/runtime/convert.h"
@@ -252,27 +253,44 @@ std::shared_ptr<Buffer> Session::make_buffer(int64_t bytes) const {
   return std::make_shared<Buffer>(Buffer::make(executable_->memory(), bytes).value());
 }
 
+int64_t Session::room_for(const TensorType& type, int64_t bytes) const {
+  return on_host() || type.shape.is_static() ? bytes : bucket_of(bytes);
+}
+
+int64_t Session::output_bytes(size_t number, const std::vector<int64_t>& dims) const {
+  return storage_bytes(output_type(number).dtype, numel_of(dims));
+}
+
 void Session::send_inputs() {
+  if (on_host()) return;
   Memory& memory = *executable_->memory();
-  if (memory.is_host()) return;
   sent_.resize(inputs_.size());
+  std::vector<std::pair<size_t, size_t>> mailed;  // an input, and its offset
+  mail_.clear();
   for (size_t k = 0; k < inputs_.size(); ++k) {
     Given& given = inputs_[k];
     if (given.fed) continue;
-    if (given.is_there) {
-      const bool changes = given.bound != nullptr && input_node(k).as<Input>().kind == InputKind::data;
-      if (changes) memory.write(sent_[k]->data(), given.bound, sent_[k]->bytes()).value();
+    const TensorType& type = input_node(k).type;
+    const bool changes = given.bound != nullptr && input_node(k).as<Input>().kind == InputKind::data;
+    if (given.is_there && !changes) {
       input_data_[k] = given.bound != nullptr ? sent_[k]->data() : given.buffer->data();
       continue;
     }
-    const int64_t bytes =
-        given.bound != nullptr ? storage_bytes(input_node(k).type.dtype, given.count) : given.buffer->bytes();
-    if (sent_[k] == nullptr || sent_[k].use_count() > 1 || sent_[k]->bytes() != bytes) sent_[k] = make_buffer(bytes);
+    const int64_t bytes = given.bound != nullptr ? storage_bytes(type.dtype, given.count) : given.buffer->bytes();
+    if (changes && bytes <= Mail::kMost) {
+      mailed.emplace_back(k, mail_.add(given.bound, bytes));
+      continue;
+    }
+    const int64_t room = room_for(type, bytes);
+    if (sent_[k] == nullptr || sent_[k].use_count() > 1 || sent_[k]->bytes() != room) sent_[k] = make_buffer(room);
     memory.write(sent_[k]->data(), given.data(), bytes).value();
     if (given.bound == nullptr) given.buffer = sent_[k];
     given.is_there = true;
     input_data_[k] = sent_[k]->data();
   }
+  if (mailed.empty()) return;
+  const std::byte* const there = mail_.send(executable_->memory());
+  for (const auto& [input, offset] : mailed) input_data_[input] = there + offset;
 }
 
 void Session::set_trace(Trace* trace) {
@@ -352,11 +370,11 @@ void Session::give_places() {
   for (size_t k = 0; k < output_dims_.size(); ++k) {
     Result& result = outputs_[turn_][k];
     const std::shared_ptr<Buffer> state = updates_[k] ? inputs_[*updates_[k]].buffer : nullptr;
-    const bool fits = result.buffer != nullptr && result.buffer != state && result.dims == output_dims_[k];
+    const int64_t room = room_for(output_type(k), output_bytes(k, output_dims_[k]));
     if (in_place_[k]) {
       result.buffer = state;
-    } else if (!fits) {
-      result.buffer = make_buffer(storage_bytes(output_type(k).dtype, numel_of(output_dims_[k])));
+    } else if (result.buffer == nullptr || result.buffer == state || result.buffer->bytes() != room) {
+      result.buffer = make_buffer(room);
     }
     result.dims = output_dims_[k];
     output_data_.push_back(result.buffer->data());
@@ -408,14 +426,13 @@ size_t Session::output_number(std::string_view name) const {
 std::span<const std::byte> Session::bytes(std::string_view name) const {
   const size_t number = output_number(name);
   Result& result = seen(number);
-  const auto size = static_cast<size_t>(result.buffer->bytes());
-  if (executable_->memory()->is_host()) return {result.buffer->data(), size};
+  const int64_t bytes = output_bytes(number, result.dims);
+  const auto size = static_cast<size_t>(bytes);
+  if (on_host()) return {result.buffer->data(), size};
   if (const std::byte* const fetched = executable_->fetched(number)) return {fetched, size};
   if (!result.is_here) {
-    if (result.here == nullptr || result.here->bytes() != result.buffer->bytes()) {
-      result.here = std::make_shared<Buffer>(result.buffer->bytes());
-    }
-    executable_->memory()->read(result.here->data(), result.buffer->data(), result.buffer->bytes()).value();
+    if (result.here == nullptr || result.here->bytes() != bytes) result.here = std::make_shared<Buffer>(bytes);
+    executable_->memory()->read(result.here->data(), result.buffer->data(), bytes).value();
     result.is_here = true;
   }
   return {result.here->data(), size};

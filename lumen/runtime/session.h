@@ -31,6 +31,7 @@
 #include "lumen/backend/executable.h"
 #include "lumen/base/trace.h"
 #include "lumen/ir/graph.h"
+#include "lumen/runtime/mail.h"
 
 namespace lumen {
 
@@ -142,6 +143,9 @@ class Session {
   // For memory that is not the host's: inputs that are not there yet, and those that may have changed.
   void send_inputs();
   std::shared_ptr<Buffer> make_buffer(int64_t bytes) const;
+  // Bytes of a buffer for so many: of a type with dims more of them, where other sizes in the same place gain by it.
+  int64_t room_for(const TensorType& type, int64_t bytes) const;
+  int64_t output_bytes(size_t number, const std::vector<int64_t>& dims) const;
   void give_places();
   void check_idle(const char* what) const;
   // After its run began: what it writes is what the next one reads.
@@ -168,7 +172,8 @@ class Session {
   std::vector<std::vector<int64_t>> output_dims_;
   std::vector<bool> in_place_;  // by output
   std::vector<const void*> input_data_;
-  std::vector<std::shared_ptr<Buffer>> sent_;  // by input: a bound one's place in memory that is not the host's
+  std::vector<std::shared_ptr<Buffer>> sent_;  // by input: its place in memory that is not the host's, unless by mail
+  Mail mail_;
   std::vector<void*> output_data_;
 };
 

@@ -312,6 +312,7 @@ TEST_F(CudaTrial, names_every_address) {
   for (const char* const name : {"q", "k"}) {
     matmul(x, graph.input(std::string("w") + name, {512, 256}, bf16)).output(name);
   }
+  exp(graph.input("z", {graph.dim("n", 1, 100), 64})).output("e");
   const std::shared_ptr<const Graph> plain = rewrite(graph).value().candidates[0].graph;
   Tuner tuner(*device, {{}, false, nullptr});
   std::vector<Program> programs;
@@ -322,8 +323,10 @@ TEST_F(CudaTrial, names_every_address) {
   CallLaunches launches(program, *device);
   ASSERT_TRUE(launches.load(code).ok());
   std::vector<int64_t> sizes;
-  for (const uint32_t value : program.inner) sizes.push_back(program.values[value].bytes({}).value());
-  const std::vector<int64_t> scratch = launches.bind_sizes({}).value();
+  DimValues dims;
+  dims.set("n", 5);
+  for (const uint32_t value : program.inner) sizes.push_back(program.values[value].bytes(dims).value());
+  const std::vector<int64_t> scratch = launches.bind_sizes(dims, dims).value();
   sizes.insert(sizes.end(), scratch.begin(), scratch.end());
   const std::vector<int64_t> offsets = program.plan.offsets(sizes, 256);
   std::vector<Buffer> buffers;
@@ -332,11 +335,13 @@ TEST_F(CudaTrial, names_every_address) {
   };
   const std::byte* const arena = add(offsets.back());
   const std::byte* const faults = add(static_cast<int64_t>(program.calls.size() * 8));
-  launches.bind_addresses(arena, offsets, faults);
+  const std::byte* const read_sizes = add(static_cast<int64_t>(launches.sizes().size_bytes()));
+  EXPECT_EQ(launches.sizes().back(), 5) << "the last dim of the last kernel that has dims";
+  launches.bind_addresses(arena, offsets, read_sizes, faults);
   std::vector<const void*> inputs;
   std::vector<void*> outputs;
-  for (const NodeId id : program.graph->inputs()) inputs.push_back(add((*program.graph)[id].type.bytes({}).value()));
-  for (const uint32_t value : program.outputs) outputs.push_back(add(program.values[value].bytes({}).value()));
+  for (const NodeId id : program.graph->inputs()) inputs.push_back(add((*program.graph)[id].type.bytes(dims).value()));
+  for (const uint32_t value : program.outputs) outputs.push_back(add(program.values[value].bytes(dims).value()));
   launches.fill_places(inputs, outputs);
   std::vector<TrialRegion> regions;
   std::vector<Address> places;

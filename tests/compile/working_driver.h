@@ -40,8 +40,8 @@ inline std::string working_driver(std::string text, const std::string& folder) {
          folder +
          "/launches\", \"a\");\n"
          "  if (strncmp(name, \"joint\", 5) == 0) words += name[5] - '0';\n"
-         "  fprintf(said, \"%d %s %u %u %llu %08x\\n\", getpid(), name, config[0], config[3], words[1],\n"
-         "          *(unsigned*)words[4]);\n"
+         "  fprintf(said, \"%d %s %u %u %lld %08x\\n\", getpid(), name, config[0], config[3],\n"
+         "          words[1] ? *(long long*)words[1] : (long long)words[0], *(unsigned*)words[4]);\n"
          "  fclose(said);\n"
          "  FILE* file = fopen(\"" +
          folder +

@@ -44,6 +44,53 @@ TEST(FarMemory, OutputsAreCopiedWhenAskedFor) {
   EXPECT_EQ(memory->reads, 4);
 }
 
+// What was captured for some places serves while they are the same.
+TEST(FarMemory, SmallInputsTravelTogetherToPlacesThatStay) {
+  auto graph = std::make_shared<Graph>();
+  const Expr n = graph->dim("n", 1, 100000);
+  const NodeId x = graph->add_input({"x", InputKind::data, DType::f32, {n}}).value();
+  const NodeId y = graph->add_input({"y", InputKind::data, DType::f32, {n}}).value();
+  const NodeId w = graph->add_input({"w", InputKind::weight, DType::f32, {1}}).value();
+  const NodeId sum = graph->add(hlir::Add{}, std::vector{x, y}).value();
+  graph->add_output("sum", sum).value();
+  graph->add_output("w2", graph->add(hlir::Add{}, std::vector{w, w}).value()).value();
+  const auto memory = std::make_shared<FarMemory>();
+  auto made = std::make_unique<FarExecutable>(graph, memory);
+  FarExecutable& executable = *made;
+  Session session(graph, std::move(made));
+  std::vector<float> xs(10000), ys(10000), weight = {3};
+  for (size_t k = 0; k < xs.size(); ++k) {
+    xs[k] = static_cast<float>(k);
+    ys[k] = static_cast<float>(2 * k);
+  }
+  session.bind("w", weight.data(), {1});
+  std::vector<const void*> places;
+  const auto writes_of = [&](int64_t size) {
+    session.bind("x", xs.data(), {size});
+    session.bind("y", ys.data(), {size});
+    const int before = memory->writes;
+    session.execute();
+    const std::vector<float> sums = session.get<float>("sum");
+    EXPECT_EQ(sums.size(), static_cast<size_t>(size));
+    EXPECT_EQ(sums.back(), static_cast<float>(3 * (size - 1)));
+    EXPECT_EQ(session.get<float>("w2"), std::vector<float>{6});
+    return memory->writes - before;
+  };
+  EXPECT_EQ(writes_of(1000), 2) << "the weight, and the others at once";
+  for (const int64_t size : {990, 1000}) {
+    EXPECT_EQ(writes_of(size), 1) << "one copy";
+    if (size == 990) places = executable.places;
+  }
+  writes_of(980);
+  EXPECT_EQ(executable.places, places) << "two turns later";
+  EXPECT_EQ(writes_of(9990), 2) << "too large to travel";
+  places = executable.places;
+  EXPECT_EQ(writes_of(10000), 2);
+  EXPECT_EQ(writes_of(9985), 2);
+  EXPECT_EQ(executable.places, places);
+  EXPECT_EQ(writes_of(100), 1);
+}
+
 // x and sum are added up, in two outputs: one that updates the state, one that can be fed.
 class Ahead : public ::testing::Test {
  protected:

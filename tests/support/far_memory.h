@@ -22,6 +22,7 @@ class FarMemory : public Memory {
     host_memory()->release(data);
   }
   Expected<void> write(void* there, const void* here, int64_t bytes) override {
+    ++writes;
     const auto* const from = static_cast<const std::byte*>(here);
     later([=, copy = std::vector<std::byte>(from, from + bytes)] {
       host_memory()->write(there, copy.data(), bytes).value();
@@ -54,7 +55,7 @@ class FarMemory : public Memory {
     if (!asked_.empty()) catch_up_to(done_ + asked_.size() - 1);
   }
 
-  int reads = 0;
+  int reads = 0, writes = 0;
 
  private:
   std::deque<std::function<void()>> asked_;
@@ -82,6 +83,8 @@ class FarExecutable : public Executable {
     const std::vector<void*> out(outputs.begin(), outputs.end());
     const size_t number = far_->later([=, this] { *result = inner_->run(in, out); });
     runs_.emplace_back(number, result);
+    places = in;
+    places.insert(places.end(), out.begin(), out.end());
     ++starts;
     return {};
   }
@@ -93,6 +96,7 @@ class FarExecutable : public Executable {
   }
 
   int starts = 0;
+  std::vector<const void*> places;  // of inputs and outputs, of the last run
 
  private:
   std::unique_ptr<Executable> inner_;

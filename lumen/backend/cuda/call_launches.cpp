@@ -51,19 +51,36 @@ Expected<void> CallLaunches::load_joint(const CudaCode& code, WaveLaunch& wave) 
   return {};
 }
 
-Expected<std::vector<int64_t>> CallLaunches::bind_sizes(const DimValues& named) {
+Expected<std::vector<int64_t>> CallLaunches::bind_sizes(const DimValues& named, const DimValues& roomy) {
   launches_.assign(program_.calls.size(), {});
-  call_dims_.assign(program_.calls.size(), {});
+  kernel_dims_.clear();
+  first_size_.clear();
+  sizes_.clear();
+  for (size_t k = 0; k < program_.kernels.size(); ++k) LUMEN_TRY(bind_kernel(k, named));
   std::vector<int64_t> scratch;
-  for (size_t k = 0; k < program_.calls.size(); ++k) scratch.push_back(LUMEN_TRY(bind_call(k, named)));
+  for (size_t k = 0; k < program_.calls.size(); ++k) scratch.push_back(LUMEN_TRY(bind_call(k, roomy)));
   return scratch;
 }
 
-Expected<int64_t> CallLaunches::bind_call(size_t k, const DimValues& named) {
+Expected<void> CallLaunches::bind_kernel(size_t number, const DimValues& named) {
+  const ProgramKernel& kernel = program_.kernels[number];
+  std::vector<int64_t>& dims = kernel_dims_.emplace_back();
+  for (const Expr& dim : kernel.body->dims()) dims.push_back(LUMEN_TRY(evaluate(dim, named)));
+  first_size_.push_back(sizes_.size());
+  if (dims.empty()) return {};
+  for (const KernelStep& step : kernel.text.steps) {
+    sizes_.push_back(LUMEN_TRY(evaluate(step.rows, numbered_dims(dims))));
+    sizes_.insert(sizes_.end(), dims.begin(), dims.end());
+  }
+  return {};
+}
+
+Expected<int64_t> CallLaunches::bind_call(size_t k, const DimValues& roomy) {
   const ProgramCall& call = program_.calls[k];
   const ProgramKernel& kernel = program_.kernels[call.kernel];
-  for (const Expr& dim : kernel.body->dims()) call_dims_[k].push_back(LUMEN_TRY(evaluate(dim, named)));
-  const DimValues numbered = numbered_dims(call_dims_[k]);
+  std::vector<int64_t> dims;
+  for (const Expr& dim : kernel.body->dims()) dims.push_back(LUMEN_TRY(evaluate(dim, roomy)));
+  const DimValues numbered = numbered_dims(dims);
   for (size_t s = 0; s < kernel.text.steps.size(); ++s) {
     const KernelStep& step = kernel.text.steps[s];
     const int64_t rows = LUMEN_TRY(evaluate(step.rows, numbered));
@@ -74,15 +91,27 @@ Expected<int64_t> CallLaunches::bind_call(size_t k, const DimValues& named) {
                   static_cast<unsigned>(std::clamp<int64_t>(wanted, 0, most)),
                   static_cast<unsigned>(step.threads),
                   static_cast<unsigned>(step.shared),
-                  {0}};
-    launch.arguments.push_back(static_cast<uint64_t>(rows));
-    if (step.product) LUMEN_TRY(products_.bind(call.kernel, s, call_dims_[k], launch));
+                  {dims.empty() ? static_cast<uint64_t>(rows) : 0}};
+    if (step.product) LUMEN_TRY(products_.bind(call, s, kernel_dims_[call.kernel], dims, launch));
     launches_[k].push_back(std::move(launch));
   }
-  return evaluate(kernel.text.scratch, numbered);
+  const int64_t exact = LUMEN_TRY(evaluate(kernel.text.scratch, numbered_dims(kernel_dims_[call.kernel])));
+  return std::max(exact, LUMEN_TRY(evaluate(kernel.text.scratch, numbered)));
 }
 
-void CallLaunches::bind_addresses(const std::byte* arena, std::span<const int64_t> offsets, const std::byte* faults) {
+std::vector<uint64_t> CallLaunches::shape() const {
+  std::vector<uint64_t> words;
+  for (const std::vector<Launch>& call : launches_) {
+    for (const Launch& launch : call) {
+      words.push_back(launch.blocks);
+      if (launch.product != nullptr) words.push_back(reinterpret_cast<uint64_t>(launch.product.get()));
+    }
+  }
+  return words;
+}
+
+void CallLaunches::bind_addresses(const std::byte* arena, std::span<const int64_t> offsets, const std::byte* sizes,
+                                  const std::byte* faults) {
   input_places_.clear();
   output_reads_.clear();
   output_places_.clear();
@@ -106,9 +135,11 @@ void CallLaunches::bind_addresses(const std::byte* arena, std::span<const int64_
       words.push_back(in_arena(home));
     }
     words.push_back(address(arena + offsets[program_.plan.slots[program_.inner.size() + k]]));
-    for (const int64_t dim : call_dims_[k]) words.push_back(static_cast<uint64_t>(dim));
-    if (call_dims_[k].empty()) words.push_back(0);
+    const size_t dims = kernel_dims_[call.kernel].size();
+    size_t size = first_size_[call.kernel];
     for (Launch& launch : launches_[k]) {
+      launch.arguments.push_back(dims == 0 ? 0 : address(sizes + size * sizeof(int64_t)));
+      size += 1 + dims;
       launch.arguments.push_back(address(faults + k * sizeof(uint64_t)));
       launch.arguments.push_back(0);
       launch.arguments.insert(launch.arguments.end(), words.begin(), words.end());
@@ -160,11 +191,11 @@ bool CallLaunches::is_needless(size_t k, size_t step) const {
 
 bool CallLaunches::runs(size_t k, size_t step) const { return launches_[k][step].blocks > 0 && !is_needless(k, step); }
 
-// After begin and end, and before the dims.
+// All but the rows.
 void CallLaunches::add_addresses(size_t call, size_t first, std::vector<size_t>& words) const {
   const ProgramCall& each = program_.calls[call];
   const size_t end = kFirstInput + std::max<size_t>(1, each.operands.size()) + each.results.size() + 1;
-  for (size_t word = kFaults; word < end; ++word) words.push_back(first + word);
+  for (size_t word = kSizes; word < end; ++word) words.push_back(first + word);
 }
 
 Expected<void> CallLaunches::visit_call(size_t k, const Visit& visit) const {

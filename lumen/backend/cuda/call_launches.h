@@ -23,10 +23,16 @@ class CallLaunches {
   // `code` may be null where no kernel has text.
   Expected<void> load(const CudaCode* code);
 
-  // First the sizes: bytes of scratch, by call. Then where the program's own memory is: slots of the arena, and a word
-  // for the faults of each call. Then where inputs and outputs are, before each run that has others.
-  Expected<std::vector<int64_t>> bind_sizes(const DimValues& named);
-  void bind_addresses(const std::byte* arena, std::span<const int64_t> offsets, const std::byte* faults);
+  // First the sizes: bytes of scratch, by call. Scratch and grids are for those of `roomy`. Then where the program's
+  // own memory is: slots of the arena, what sizes() is copied to, and a word for the faults of each call. Then where
+  // inputs and outputs are, before each run that has others.
+  Expected<std::vector<int64_t>> bind_sizes(const DimValues& named, const DimValues& roomy);
+  void bind_addresses(const std::byte* arena, std::span<const int64_t> offsets, const std::byte* sizes,
+                      const std::byte* faults);
+  // What kernels read: for each step of a kernel with dims its rows and the dims. Always as many.
+  std::span<const int64_t> sizes() const { return sizes_; }
+  // What launches have of sizes themselves: those that are alike in it and in their addresses are one captured graph.
+  std::vector<uint64_t> shape() const;
   void fill_places(std::span<const void* const> inputs, std::span<void* const> outputs);
 
   // A word for each call, which gets the time of the GPU when it ended; null for none, as after bind_addresses().
@@ -35,7 +41,7 @@ class CallLaunches {
   bool notes_its_end(size_t call) const;
 
   // Values of the dims of a call's kernel.
-  const std::vector<int64_t>& dims(size_t call) const { return call_dims_[call]; }
+  const std::vector<int64_t>& dims(size_t call) const { return kernel_dims_[program_.calls[call].kernel]; }
   // Whether no kernel computes it.
   bool is_interpreted(size_t call) const { return launches_[call].empty(); }
 
@@ -67,7 +73,8 @@ class CallLaunches {
   };
 
   Expected<void> load_joint(const CudaCode& code, WaveLaunch& wave) const;
-  Expected<int64_t> bind_call(size_t k, const DimValues& named);
+  Expected<void> bind_kernel(size_t number, const DimValues& named);
+  Expected<int64_t> bind_call(size_t k, const DimValues& roomy);
   bool is_needless(size_t k, size_t step) const;
   bool runs(size_t k, size_t step) const;
   bool is_one_launch(const WaveLaunch& wave) const;
@@ -93,8 +100,10 @@ class CallLaunches {
   std::vector<std::vector<Function>> functions_;  // by kernel, by step
   std::vector<WaveLaunch> waves_;
 
-  std::vector<std::vector<int64_t>> call_dims_;  // by call
-  std::vector<std::vector<Launch>> launches_;    // by call, by step
+  std::vector<std::vector<int64_t>> kernel_dims_;  // by kernel
+  std::vector<size_t> first_size_;                 // by kernel: of its first step, in sizes_
+  std::vector<int64_t> sizes_;
+  std::vector<std::vector<Launch>> launches_;  // by call, by step
   std::vector<Place> input_places_, output_reads_, output_places_;
 };
 

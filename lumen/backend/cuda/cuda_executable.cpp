@@ -7,6 +7,7 @@
 #include <list>
 #include <optional>
 
+#include "lumen/backend/bucket.h"
 #include "lumen/backend/buffer.h"
 #include "lumen/backend/cuda/call_launches.h"
 #include "lumen/backend/cuda/cuda_graph.h"
@@ -56,23 +57,27 @@ class CudaExecutable : public Executable {
   Expected<void> prepare(std::span<const int64_t> dims) override {
     LUMEN_TRY(device_->enter());
     dims_.assign(dims.begin(), dims.end());
-    const DimValues named = named_dims();
+    const DimValues named = named_dims(dims_);
     bytes_.clear();
     for (const TensorType& type : program_.values) bytes_.push_back(LUMEN_TRY(type.bytes(named)));
     output_bytes_.clear();
-    for (const uint32_t value : program_.outputs) output_bytes_.push_back(bytes_[value]);
-    std::vector<int64_t> sizes;
-    for (const uint32_t value : program_.inner) sizes.push_back(bytes_[value]);
-    const std::vector<int64_t> scratch = LUMEN_TRY(launches_.bind_sizes(named));
-    sizes.insert(sizes.end(), scratch.begin(), scratch.end());
-    offsets_ = program_.plan.offsets(sizes, kPlanAlign);
-    if (arena_.data() == nullptr || arena_.bytes() < offsets_.back()) {
-      LUMEN_TRY(device_->wait());
-      graphs_.clear();  // they have its address
-      arena_ = Buffer();
-      arena_ = LUMEN_TRY(Buffer::make(memory(), offsets_.back()));
+    fixed_bytes_.clear();
+    other_bytes_.clear();
+    for (const uint32_t value : program_.outputs) {
+      const bool is_fixed = program_.values[value].shape.is_static();
+      output_bytes_.push_back(bytes_[value]);
+      fixed_bytes_.push_back(is_fixed ? bytes_[value] : 0);
+      other_bytes_.push_back(is_fixed ? 0 : bytes_[value]);
     }
-    launches_.bind_addresses(arena_.data(), offsets_, faults_.data());
+    if (!make_places(named, named_dims(roomy_dims())).ok()) LUMEN_TRY(make_places(named, named));
+    const std::span<const int64_t> sizes = launches_.sizes();
+    const auto size_bytes = static_cast<int64_t>(sizes.size_bytes());
+    if (sizes_.data() == nullptr) sizes_ = LUMEN_TRY(Buffer::make(memory(), size_bytes));
+    LUMEN_TRY(memory()->write(sizes_.data(), sizes.data(), size_bytes));
+    launches_.bind_addresses(arena_.data(), offsets_, sizes_.data(), faults_.data());
+    shape_ = launches_.shape();
+    shape_.insert(shape_.end(), offsets_.begin(), offsets_.end());
+    for (const ProgramCopy& copy : program_.copies) shape_.push_back(static_cast<uint64_t>(bytes_[copy.value]));
     return {};
   }
 
@@ -82,7 +87,7 @@ class CudaExecutable : public Executable {
     if (interprets_) return run_one_by_one(inputs, outputs);
     const auto captured = LUMEN_TRY(graph_for(inputs, outputs, kind_of_run(), 1));
     const double start = seconds_now();
-    LUMEN_TRY(captured->graph.launch());
+    LUMEN_TRY(launch(*captured, outputs));
     LUMEN_TRY(on_trial_ ? wait_watched(1) : device_->wait());
     on_trial_ = false;
     return end_run(*captured, start);
@@ -101,7 +106,8 @@ class CudaExecutable : public Executable {
     CHECK(std::ranges::find(under_way_, captured, &Started::captured) == under_way_.end(),
           "a run with the outputs of one that is under way");
     const double start = seconds_now();
-    LUMEN_TRY(captured->graph.launch_alone());
+    LUMEN_TRY(launch(*captured, outputs));
+    LUMEN_TRY(captured->graph.note_here());
     under_way_.push_back({captured, captured->room, start});
     return {};
   }
@@ -111,7 +117,7 @@ class CudaExecutable : public Executable {
     under_way_.pop_front();
     LUMEN_TRY(device_->enter());
     if (oldest.captured == nullptr) return see(oldest.room);
-    LUMEN_TRY(oldest.captured->graph.wait_alone());
+    LUMEN_TRY(oldest.captured->graph.wait_until_here());
     return end_run(*oldest.captured, oldest.start);
   }
 
@@ -180,11 +186,35 @@ class CudaExecutable : public Executable {
   const Driver& driver() const { return device_->driver(); }
   Expected<void> check(Result result, const char* call) const { return driver().check(result, call); }
 
+  // Dims of one bucket are one set of places and grids, and so they are one graph: kernels read the dims themselves.
+  std::vector<int64_t> roomy_dims() const {
+    std::vector<int64_t> roomy;
+    for (size_t k = 0; k < dims_.size(); ++k) {
+      roomy.push_back(std::min(bucket_of(dims_[k]), program_.graph->dims()[k].dim_bounds().second));
+    }
+    return roomy;
+  }
+  Expected<void> make_places(const DimValues& named, const DimValues& roomy) {
+    std::vector<int64_t> sizes;
+    for (const uint32_t value : program_.inner) {
+      sizes.push_back(std::max(bytes_[value], LUMEN_TRY(program_.values[value].bytes(roomy))));
+    }
+    const std::vector<int64_t> scratch = LUMEN_TRY(launches_.bind_sizes(named, roomy));
+    sizes.insert(sizes.end(), scratch.begin(), scratch.end());
+    offsets_ = program_.plan.offsets(sizes, kPlanAlign);
+    if (arena_.data() != nullptr && arena_.bytes() >= offsets_.back()) return {};
+    LUMEN_TRY(device_->wait());
+    graphs_.clear();  // they have its address
+    arena_ = Buffer();
+    arena_ = LUMEN_TRY(Buffer::make(memory(), offsets_.back()));
+    return {};
+  }
+
   // What a run may take: far more than it does on any GPU, and not for ever.
   double patience() const {
     constexpr double kFlops = 1e12, kBytes = 1e10;  // a second, on a slow one
     double seconds = device_->trials().least_seconds();
-    const DimValues named = named_dims();
+    const DimValues named = named_dims(dims_);
     for (const ProgramCall& call : program_.calls) {
       const Work work = work_of(*program_.kernels[call.kernel].body, named);
       seconds += work.flops / kFlops + work.bytes / kBytes;
@@ -221,6 +251,8 @@ class CudaExecutable : public Executable {
     };
     add(arena_.data(), offsets_.back(), "");
     add(faults_.data(), faults_.bytes(), std::string(sizeof(uint64_t), '\0'));
+    const std::span<const std::byte> sizes = std::as_bytes(launches_.sizes());
+    add(sizes_.data(), sizes_.bytes(), {reinterpret_cast<const char*>(sizes.data()), sizes.size()});
     for (size_t k = 0; k < inputs.size(); ++k) {
       add(inputs[k], bytes_[k], LUMEN_TRY(first_bytes(inputs[k], k)));
     }
@@ -239,9 +271,9 @@ class CudaExecutable : public Executable {
     return content;
   }
 
-  DimValues named_dims() const {
+  DimValues named_dims(std::span<const int64_t> dims) const {
     DimValues named;
-    for (size_t k = 0; k < dims_.size(); ++k) named.set(program_.graph->dims()[k].dim_name(), dims_[k]);
+    for (size_t k = 0; k < dims.size(); ++k) named.set(program_.graph->dims()[k].dim_name(), dims[k]);
     return named;
   }
 
@@ -296,14 +328,15 @@ class CudaExecutable : public Executable {
       LUMEN_TRY(copy_outputs(inputs, outputs));
       if (kind == Kind::timed) LUMEN_TRY(graph.mark());
     }
-    return captured.room->fetch(faults_.data(), captured.ends.data(), outputs, output_bytes_);
+    LUMEN_TRY(captured.room->fetch(faults_.data(), captured.ends.data()));
+    return captured.room->fetch_outputs(outputs, fixed_bytes_);
   }
 
   Expected<void> prepare_profile(Captured& captured) const {
     LUMEN_TRY(device_->make_clock());
     captured.ends = LUMEN_TRY(Buffer::make(memory(), faults_.bytes() + static_cast<int64_t>(sizeof(uint64_t))));
     captured.launched = launches_.launched();
-    const DimValues named = named_dims();
+    const DimValues named = named_dims(dims_);
     for (const ProgramCall& call : program_.calls) {
       captured.works.push_back(work_of(*program_.kernels[call.kernel].body, named));
     }
@@ -328,7 +361,8 @@ class CudaExecutable : public Executable {
   Expected<std::shared_ptr<Captured>> graph_for(std::span<const void* const> inputs, std::span<void* const> outputs,
                                                 Kind kind, int64_t runs) {
     std::vector<uint64_t> key{static_cast<uint64_t>(kind), static_cast<uint64_t>(runs)};
-    for (const int64_t dim : dims_) key.push_back(static_cast<uint64_t>(dim));
+    if (kind == Kind::profiled) key.insert(key.end(), dims_.begin(), dims_.end());  // which say what it does
+    key.insert(key.end(), shape_.begin(), shape_.end());
     for (const void* input : inputs) key.push_back(address(input));
     for (const void* output : outputs) key.push_back(address(output));
     const auto known = std::ranges::find_if(graphs_, [&](const auto& each) { return each->key == key; });
@@ -349,6 +383,12 @@ class CudaExecutable : public Executable {
     return captured;
   }
 
+  // What of its outputs the graph does not bring back, for they are of other sizes each time, follows it.
+  Expected<void> launch(const Captured& captured, std::span<void* const> outputs) const {
+    LUMEN_TRY(captured.graph.launch());
+    return captured.room->fetch_outputs(outputs, other_bytes_);
+  }
+
   // For programs with calls that only the interpreter can do.
   Expected<void> run_one_by_one(std::span<const void* const> inputs, std::span<void* const> outputs) {
     for (size_t k = 0; k < program_.calls.size(); ++k) {
@@ -359,7 +399,7 @@ class CudaExecutable : public Executable {
       }
     }
     LUMEN_TRY(copy_outputs(inputs, outputs));
-    LUMEN_TRY(seen_->fetch(faults_.data(), nullptr, {}, {}));
+    LUMEN_TRY(seen_->fetch(faults_.data(), nullptr));
     LUMEN_TRY(device_->wait());
     return see(seen_);
   }
@@ -416,10 +456,12 @@ class CudaExecutable : public Executable {
   std::deque<Started> under_way_;
 
   std::vector<int64_t> dims_;
-  std::vector<int64_t> bytes_;  // by value
-  std::vector<int64_t> output_bytes_;
-  std::vector<int64_t> offsets_;  // of slots in the arena
+  std::vector<int64_t> bytes_;                                     // by value
+  std::vector<int64_t> output_bytes_, fixed_bytes_, other_bytes_;  // of all, of those without dims, and with (or 0)
+  std::vector<int64_t> offsets_;                                   // of slots in the arena
   Buffer arena_;
+  Buffer sizes_;                                 // CallLaunches::sizes(), where kernels read them
+  std::vector<uint64_t> shape_;                  // what graphs have of the sizes
   std::list<std::shared_ptr<Captured>> graphs_;  // the last used first
 
   bool profiling_ = false;

@@ -6,7 +6,7 @@ CudaGraph::~CudaGraph() {
   if (!device_->enter().ok()) return;
   if (exec_ != nullptr) device_->driver().graph_exec_destroy(exec_);
   for (const Event event : marks_) device_->driver().event_destroy(event);
-  if (end_ != nullptr) device_->driver().event_destroy(end_);
+  if (here_ != nullptr) device_->driver().event_destroy(here_);
 }
 
 Expected<void> CudaGraph::begin() {
@@ -36,15 +36,14 @@ Expected<void> CudaGraph::launch() const {
   return driver.check(driver.graph_launch(exec_, device_->stream()), "cuGraphLaunch");
 }
 
-Expected<void> CudaGraph::launch_alone() {
+Expected<void> CudaGraph::note_here() {
   const Driver& driver = device_->driver();
-  if (end_ == nullptr) LUMEN_TRY(driver.check(driver.event_create(&end_, kEventWithoutTime), "cuEventCreate"));
-  LUMEN_TRY(launch());
-  return driver.check(driver.event_record(end_, device_->stream(), 0), "cuEventRecordWithFlags");
+  if (here_ == nullptr) LUMEN_TRY(driver.check(driver.event_create(&here_, kEventWithoutTime), "cuEventCreate"));
+  return driver.check(driver.event_record(here_, device_->stream(), 0), "cuEventRecordWithFlags");
 }
 
-Expected<void> CudaGraph::wait_alone() const {
-  return device_->driver().check(device_->driver().event_wait(end_), "cuEventSynchronize");
+Expected<void> CudaGraph::wait_until_here() const {
+  return device_->driver().check(device_->driver().event_wait(here_), "cuEventSynchronize");
 }
 
 Expected<double> CudaGraph::seconds(size_t from, size_t to) const {

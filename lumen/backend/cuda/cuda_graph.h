@@ -21,9 +21,9 @@ class CudaGraph {
   Expected<void> end();
 
   Expected<void> launch() const;
-  // The same, and wait_alone() waits for it, but not for what the stream was given after it.
-  Expected<void> launch_alone();
-  Expected<void> wait_alone() const;
+  // wait_until_here() waits for what the stream was given before note_here(), but not for what came after it.
+  Expected<void> note_here();
+  Expected<void> wait_until_here() const;
   size_t marks() const { return marks_.size(); }
   // From one mark to another, in the last launch, which is over.
   Expected<double> seconds(size_t from, size_t to) const;
@@ -32,7 +32,7 @@ class CudaGraph {
   std::shared_ptr<const CudaDevice> device_;
   GraphExec exec_ = nullptr;
   std::vector<Event> marks_;
-  Event end_ = nullptr;  // of launch_alone()
+  Event here_ = nullptr;
 };
 
 }  // namespace lumen::cuda

@@ -22,18 +22,23 @@ struct Launch {
   size_t rows = 0, columns = 0, result = 0, scratch = 0;  // words of `arguments`
   int64_t workspace = 0;                                  // where it begins in scratch
 };
-constexpr size_t kFaults = 2, kEnded = 3, kFirstInput = 4;  // after begin and end
+constexpr size_t kRows = 0, kSizes = 1, kFaults = 2, kEnded = 3, kFirstInput = 4;
 
 class LibraryLaunches {
  public:
   LibraryLaunches(const Program& program, const CudaDevice& device) : program_(program), device_(device) {}
 
-  // Fills what a Launch needs to be the product that step `step` of a kernel is. `dims` are values of n0, n1, …
-  Expected<void> bind(uint32_t kernel, size_t step, const std::vector<int64_t>& dims, Launch& launch);
+  // Fills what a Launch needs to be the product that step `step` of a call is. `dims` are values of n0, n1, …; where
+  // the buffers have room for those of `roomy` it is of that size, and computes rows that nobody reads.
+  Expected<void> bind(const ProgramCall& call, size_t step, const std::vector<int64_t>& dims,
+                      const std::vector<int64_t>& roomy, Launch& launch);
   // Of a Launch whose words are all there.
   Expected<void> run(const Launch& launch) const;
 
  private:
+  Expected<bool> has_room(const ProgramCall& call, const LibraryProduct& product, const DimValues& dims,
+                          const DimValues& roomy) const;
+
   const Program& program_;
   const CudaDevice& device_;
   // By kernel, by step, by the kernel's dims: which algorithm runs is asked once.

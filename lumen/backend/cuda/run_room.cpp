@@ -28,14 +28,17 @@ RunRoom::~RunRoom() {
   if (words_ != nullptr && device_->enter().ok()) device_->driver().pinned_free(words_);
 }
 
-Expected<void> RunRoom::fetch(const void* faults, const void* ends, std::span<void* const> outputs,
-                              std::span<const int64_t> bytes) const {
-  const auto fetch_one = [&](void* here, const void* there, size_t size) {
-    const Driver& driver = device_->driver();
-    return driver.check(driver.copy_to_host(here, address(there), size, device_->stream()), "cuMemcpyDtoHAsync");
-  };
+Expected<void> RunRoom::fetch_one(void* here, const void* there, size_t bytes) const {
+  const Driver& driver = device_->driver();
+  return driver.check(driver.copy_to_host(here, address(there), bytes, device_->stream()), "cuMemcpyDtoHAsync");
+}
+
+Expected<void> RunRoom::fetch(const void* faults, const void* ends) const {
   LUMEN_TRY(fetch_one(words_, faults, calls_ * sizeof(uint64_t)));
-  if (ends != nullptr) LUMEN_TRY(fetch_one(words_ + calls_, ends, (calls_ + 1) * sizeof(uint64_t)));
+  return ends == nullptr ? Expected<void>() : fetch_one(words_ + calls_, ends, (calls_ + 1) * sizeof(uint64_t));
+}
+
+Expected<void> RunRoom::fetch_outputs(std::span<void* const> outputs, std::span<const int64_t> bytes) const {
   for (size_t k = 0; k < outputs.size(); ++k) {
     if (!is_small(bytes[k])) continue;
     LUMEN_TRY(fetch_one(const_cast<std::byte*>(output(k, bytes[k])), outputs[k], static_cast<size_t>(bytes[k])));

@@ -17,10 +17,11 @@ class RunRoom {
   RunRoom(const RunRoom&) = delete;
   RunRoom& operator=(const RunRoom&) = delete;
 
-  // Enqueues copies of the words of faults, one for each call, of those of ends and of the start behind them (null: of
-  // a run that notes none), and of outputs of so many bytes that are small: nobody has to wait for them once more.
-  Expected<void> fetch(const void* faults, const void* ends, std::span<void* const> outputs,
-                       std::span<const int64_t> bytes) const;
+  // Enqueues copies of the words of faults, one for each call, and of those of ends and of the start behind them (null:
+  // of a run that notes none).
+  Expected<void> fetch(const void* faults, const void* ends) const;
+  // And of outputs of so many bytes that are small, or none: nobody has to wait for them once more.
+  Expected<void> fetch_outputs(std::span<void* const> outputs, std::span<const int64_t> bytes) const;
 
   struct Fault {
     size_t call;
@@ -33,6 +34,7 @@ class RunRoom {
   uint64_t start() const { return words_[2 * calls_]; }
 
  private:
+  Expected<void> fetch_one(void* here, const void* there, size_t bytes) const;
   RunRoom(std::shared_ptr<const CudaDevice> device, size_t calls) : device_(std::move(device)), calls_(calls) {}
 
   std::shared_ptr<const CudaDevice> device_;
