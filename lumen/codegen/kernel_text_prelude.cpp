@@ -230,7 +230,8 @@ LUMEN_FN uint32_t lumen_some_threads(void) {
 #endif
 #define LUMEN_BLOCK(n) ((n) * 256)
 #define LUMEN_VECTOR
-#define LUMEN_ROWS(row) for (int64_t row = blockIdx.x; row < row_end; row += gridDim.x)
+// Their number is read again for each: kernels that need all registers do not keep it.
+#define LUMEN_ROWS(row) for (int64_t row = blockIdx.x; row < lumen_rows(args); row += gridDim.x)
 #define LUMEN_ELEMENTS(i, count) for (int64_t i = threadIdx.x; i < (count); i += blockDim.x)
 #define LUMEN_FOLD(i, count, clauses) LUMEN_ELEMENTS(i, count)
 #define LUMEN_ELEMENT_ROWS(i)                                              \

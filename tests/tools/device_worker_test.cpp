@@ -18,7 +18,7 @@ class DeviceWorker : public CudaFakes {
     cuda::Trial trial;
     trial.objects.push_back({"key of " + function, function});
     trial.regions.push_back({100, "some"});
-    trial.launches.push_back({0, function, 1, 32, 0, {0, 5, 0, 0, 0}, {{4, 0, 0}}});
+    trial.launches.push_back({0, function, 1, 32, 0, {5, 0, 0, 0, 0}, {{4, 0, 0}}});
     return trial;
   }
 
