@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -47,7 +48,7 @@ class LlmBench {
       read();
       if (round > 0) rates.push_back(tokens / (seconds_now() - start));
     }
-    return report(fmt::format("pp {}", length), median(rates), tokens, read);
+    return report(fmt::format("pp {}", length), median(rates), read);
   }
 
   // Of writing, after a prompt of 128 tokens.
@@ -61,7 +62,7 @@ class LlmBench {
       rates.push_back(static_cast<double>(part) * batch() / (seconds_now() - start));
     }
     if (arguments_.profile) begin_text();  // there may be no room for more
-    return report(fmt::format("tg {}", length), median(rates), batch(), [&] { decoder_.step_on(true); });
+    return report(fmt::format("tg {}", length), median(rates), [&] { decoder_.step_on(true); });
   }
 
  private:
@@ -75,21 +76,11 @@ class LlmBench {
     return {static_cast<size_t>(decoder_.batch()), some_tokens(length, vocabulary_)};
   }
 
-  // The profile divides the time that steps take without one, as runs of their own show it (of a prompt, its last
-  // chunk).
-  template <class Step>
-  double report(const std::string& name, double rate, double tokens, const Step& step) {
-    constexpr int kProfiled = 4;  // the first is a warm-up
+  double report(const std::string& name, double rate, const std::function<void()>& step) {
+    constexpr int64_t kProfiled = 5;
     fmt::print("{:8} {:10.2f} tokens/s\n", name, rate);
     if (!arguments_.profile) return rate;
-    bench::Profile profile;
-    decoder_.session().set_profiling(true);
-    for (int k = 0; k < kProfiled; ++k) {
-      step();
-      if (k > 0) profile.add_run(decoder_.session().profile(), tokens / rate);
-    }
-    decoder_.session().set_profiling(false);
-    fmt::print("{}", bench::profile_table(profile, limits_));
+    fmt::print("{}", bench::profile_table(profile_runs(decoder_.session(), kProfiled, step), limits_));
     return rate;
   }
 

@@ -11,6 +11,7 @@
 #include "tools/commands.h"
 #include "tools/files.h"
 #include "tools/fusion_choice.h"
+#include "tools/profile_runs.h"
 #include "tools/usual_inputs.h"
 
 namespace lumen::tools {
@@ -53,16 +54,11 @@ void print_search(const CompileReport& report, const CompileOptions& options) {
 
 // One line for each kernel, the slowest first: what it is, how it runs, what it takes together.
 void print_kernels(Session& session) {
-  session.set_profiling(true);
-  session.execute();
-  fmt::print("kernels  {}, on random inputs\n", session.profile().size());
-  bench::Profile profile;
-  for (int round = 0; round < kRounds; ++round) {
-    const double seconds = time_of(session);
-    profile.add_run(session.profile(), seconds);
-  }
-  session.set_profiling(false);
-  for (const bench::KernelProfile& kernel : profile.kernels()) {
+  const std::vector<bench::KernelProfile> kernels = profile_session(session, kRounds).kernels();
+  int64_t calls = 0;
+  for (const bench::KernelProfile& kernel : kernels) calls += kernel.calls;
+  fmt::print("kernels  {}, on random inputs\n", calls);
+  for (const bench::KernelProfile& kernel : kernels) {
     fmt::print("  {:>10}  {}  [{}]\n", time_text(kernel.seconds), kernel.name,
                kernel.schedule.empty() ? "interpreted" : kernel.schedule);
   }
