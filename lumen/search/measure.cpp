@@ -10,6 +10,7 @@
 #include "lumen/base/statistics.h"
 #include "lumen/codegen/element_ops.h"
 #include "lumen/hlir/binary.h"
+#include "lumen/hlir/indexing.h"
 #include "lumen/hlir/leaves.h"
 #include "lumen/hlir/view.h"
 #include "lumen/ir/random_tensor.h"
@@ -116,6 +117,21 @@ std::optional<Expr> axis_compared_with(const Graph& body, NodeId input) {
   return std::nullopt;
 }
 
+// Among how many parts an input of integers chooses, as an index; nothing when it is none.
+Expected<std::optional<int64_t>> parts_chosen_by(const Graph& body, NodeId input, const DimValues& dims) {
+  std::optional<int64_t> fewest;
+  for (const NodeId id : body.order()) {
+    const Node& node = body[id];
+    if (!node.is<hlir::Gather>()) continue;
+    NodeId index = node.operands[1];
+    while (body[index].is<hlir::View>()) index = body[index].operands[0];
+    if (index != input) continue;
+    const int64_t parts = LUMEN_TRY(evaluate(body[node.operands[0]].type.shape[node.as<hlir::Gather>().axis], dims));
+    fewest = std::min(parts, fewest.value_or(parts));
+  }
+  return fewest;
+}
+
 template <class T>
 void fill_last_places(const Buffer& buffer, int64_t along, int64_t count) {
   T* const values = reinterpret_cast<T*>(buffer.data());
@@ -140,7 +156,16 @@ struct Buffers {
       const int64_t bytes = owned.back().bytes();
       if (LUMEN_TRY(make_places(body, id, dims, memory))) continue;
       const Buffer part(std::min(bytes, storage_bytes(dtype, kRandomPeriod)));
-      fill_random(dtype, {part.data(), static_cast<size_t>(part.bytes())}, static_cast<int64_t>(inputs.size()));
+      const std::span<std::byte> values(part.data(), static_cast<size_t>(part.bytes()));
+      const auto seed = static_cast<int64_t>(inputs.size());
+      const std::optional<int64_t> parts = LUMEN_TRY(parts_chosen_by(body, id, dims));
+      if (parts && *parts > 0) {
+        const int64_t count = bytes * 8 / info(dtype).bits;
+        const ValueRange range{0, static_cast<double>(*parts - 1)};
+        pack(dtype, random_tensor(dtype, {std::min(count, kRandomPeriod)}, "", seed, range).lanes, values);
+      } else {
+        fill_random(dtype, values, seed);
+      }
       LUMEN_TRY(memory->write(owned.back().data(), part.data(), part.bytes()));
       LUMEN_TRY(memory->repeat(owned.back().data(), part.bytes(), bytes));
     }
