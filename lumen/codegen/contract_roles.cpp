@@ -126,7 +126,7 @@ std::string loop_in_runs(const ContractRoles& roles, Role role, std::string_view
           body));
 }
 
-Expected<ContractRoles> contract_roles(const Graph& body, bool swap) {
+Expected<ContractRoles> contract_roles(const Graph& body, bool swap, bool narrow) {
   ContractRoles result;
   result.graph = clone(body);
   Graph& graph = *result.graph;
@@ -145,6 +145,10 @@ Expected<ContractRoles> contract_roles(const Graph& body, bool swap) {
     for (Role& role : roles) {
       role = role == Role::row ? Role::column : role == Role::column ? Role::row : role;
     }
+  }
+  if (narrow) {
+    const auto last = std::ranges::find(roles.rbegin(), roles.rend(), Role::column);
+    std::replace(last == roles.rend() ? last : std::next(last), roles.rend(), Role::column, Role::batch);
   }
   const NodeId left = add_factor(graph, op.left, first.operands[0]);
   std::vector<NodeId> rights;

@@ -53,8 +53,8 @@ std::string loop_in_runs(const ContractRoles& roles, Role role, std::string_view
                          std::string_view body);
 
 // An error when the body has no Contract, or several that are not alike or to be swapped, or an output of another
-// shape.
-Expected<ContractRoles> contract_roles(const Graph& body, bool swap = false);
+// shape. `narrow`: only the last dim of the columns is one, those before it are of the batch.
+Expected<ContractRoles> contract_roles(const Graph& body, bool swap = false, bool narrow = false);
 
 // Where a factor, which is a chain of views in a graph with the inputs of the body, finds its element of an input.
 struct Place {

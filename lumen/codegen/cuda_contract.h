@@ -13,11 +13,12 @@
 namespace lumen {
 
 enum class CudaContractMethod : uint8_t {
-  tile,    // register tiles of single elements, for every dtype
-  dot,     // few rows: a warp sums a few columns, each along the summed axis
-  blocks,  // the same where columns are quantised blocks: their bytes are copied to shared memory first
-  sweep,   // few rows: a thread sums neighbouring columns
-  mma,     // products of the tensor cores: bf16 and f16
+  tile,     // register tiles of single elements, for every dtype
+  dot,      // few rows: a warp sums a few columns, each along the summed axis
+  blocks,   // the same where columns are quantised blocks: their bytes are copied to shared memory first
+  sweep,    // few rows: a thread sums neighbouring columns
+  mma,      // products of the tensor cores: bf16 and f16
+  grouped,  // the same of batches that chose the same columns (cuda_contract_grouped.h)
 };
 
 // How a Contract runs: what does not change its meaning. Sizes are in elements, if not said otherwise.

@@ -24,7 +24,8 @@ bool widens_exactly(DType from, DType to) {
 
 // The coordinates in what a Gather reads; nothing when its index depends on other roles than `by`.
 std::optional<std::vector<Expr>> through_gather(const Graph& graph, NodeId id, std::span<const Expr> at,
-                                                ElementWriter& writer, const std::vector<Role>& by) {
+                                                ElementWriter& writer, const std::vector<Role>& by,
+                                                std::vector<Choice>& choices) {
   const Node& node = graph[id];
   const auto axis = static_cast<size_t>(node.as<hlir::Gather>().axis);
   const Shape source = graph[node.operands[0]].type.shape;
@@ -37,21 +38,29 @@ std::optional<std::vector<Expr>> through_gather(const Graph& graph, NodeId id, s
       if (std::ranges::none_of(by, is_own)) return std::nullopt;
     }
   }
-  const std::string found = writer.value(node.operands[1], chosen);
+  const Choice choice{
+      node.operands[1],
+      {chosen.begin(), chosen.end()},
+      writer.rename(source)[static_cast<int64_t>(axis)],
+      "[Gather] an index is outside axis " + std::to_string(axis) + " of " + graph[node.operands[0]].type.str()};
   std::vector<Expr> coordinates(at.begin(), at.begin() + static_cast<ptrdiff_t>(axis));
-  coordinates.push_back(writer.checked(
-      "(int64_t)" + found, writer.rename(source)[static_cast<int64_t>(axis)],
-      "[Gather] an index is outside axis " + std::to_string(axis) + " of " + graph[node.operands[0]].type.str()));
+  coordinates.push_back(place_of(choice, writer));
+  choices.push_back(choice);
   coordinates.insert(coordinates.end(), at.begin() + static_cast<ptrdiff_t>(axis + rank), at.end());
   return coordinates;
 }
 
 }  // namespace
 
+Expr place_of(const Choice& choice, ElementWriter& writer) {
+  return writer.checked("(int64_t)" + writer.value(choice.index, choice.at), choice.extent, choice.message);
+}
+
 std::optional<StoredFactor> stored_factor(const ContractRoles& roles, const Graph& graph, NodeId factor,
                                           ElementWriter* gathers, const std::vector<Role>& by) {
   const ElementWriter writer(graph, 0);
   std::vector<Expr> at = roles.at;
+  std::vector<Choice> choices;
   bool is_flat = false;  // `flat` is the place, not `at`
   Expr flat;
   NodeId id = factor;
@@ -67,7 +76,7 @@ std::optional<StoredFactor> stored_factor(const ContractRoles& roles, const Grap
     } else if (node.is<hlir::Gather>() && gathers != nullptr) {
       if (is_flat) at = unflatten(flat, writer.rename(node.type.shape));
       is_flat = false;
-      const std::optional<std::vector<Expr>> inside = through_gather(graph, id, at, *gathers, by);
+      const std::optional<std::vector<Expr>> inside = through_gather(graph, id, at, *gathers, by, choices);
       if (!inside) return std::nullopt;
       at = *inside;
     } else if (!node.is<hlir::Cast>() || !widens_exactly(graph[source].type.dtype, node.type.dtype)) {
@@ -77,7 +86,7 @@ std::optional<StoredFactor> stored_factor(const ContractRoles& roles, const Grap
   }
   if (!is_flat) flat = writer.rename(graph[id].type.shape).flat_index(at);
   const auto number = std::ranges::find(graph.inputs(), id) - graph.inputs().begin();
-  return StoredFactor{static_cast<size_t>(number), graph[id].type.dtype, flat};
+  return StoredFactor{static_cast<size_t>(number), graph[id].type.dtype, flat, std::move(choices)};
 }
 
 int64_t elements_at_once(const ContractRoles& roles, const StoredFactor& stored, Role along) {

@@ -10,11 +10,23 @@
 
 namespace lumen {
 
+// An index that says which part of an input is meant.
+struct Choice {
+  NodeId index{};
+  std::vector<Expr> at;  // its element
+  Expr extent;           // how many parts there are
+  std::string message;   // when it is none of them
+};
+
 struct StoredFactor {
   size_t input = 0;
   DType dtype{};  // of the input
   Expr index;     // flat, over i0, …, i3 and n0, n1, …
+  std::vector<Choice> choices = {};
 };
+
+// Which part that is, in what the writer writes: outside is a fault.
+Expr place_of(const Choice& choice, ElementWriter& writer);
 
 // Nothing when an element is computed, guarded, or changed by a Cast. Where `gathers` is given, an index may choose the
 // input's part for the coordinates of the roles `by`, of a whole batch (experts) or of a line too (pages of a cache):

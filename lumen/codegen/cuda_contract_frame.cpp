@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "lumen/codegen/contract_sums.h"
+#include "lumen/codegen/cuda_contract_grouped.h"
 #include "lumen/codegen/element.h"
 #include "lumen/ir/expr_bounds.h"
 
@@ -30,16 +31,20 @@ class FramePrinter {
     sides_ = std::ssize(roles.contracts);
     type_ = sum_type(roles.dtype);
     pitch_ = tile.pitch == 0 ? s_.columns : tile.pitch;
+    grouped_ = s_.method == CudaContractMethod::grouped;
   }
 
   Expected<KernelText> print() {
     KernelText kernel;
     const bool settles = parts_ > 1 || grain_of(body_) > 1;
+    if (grouped_ && settles) return error("outputs whose elements share bytes, of groups");
     const std::string store = LUMEN_TRY(store_tile(settles));
     const std::string tiles = settles ? name_ + "_sums" : name_;
     kernel.text = head(tiles) + "  LUMEN_DYNAMIC_SHARED(shared);\n";
     kernel.text += fmt::format("  typedef {} Index;\n  {}* const sums = ({}*)shared;\n", index_type(), type_, type_);
-    const Expr all = roles_.extent(Role::batch) * parts_ * row_tiles() * column_tiles();
+    if (grouped_) kernel.text += groups_text(body_, roles_);
+    const Expr all = grouped_ ? grouped_tiles(roles_, s_) * column_tiles()
+                              : roles_.extent(Role::batch) * parts_ * row_tiles() * column_tiles();
     const Expr blocks = tile_.blocks == 0 ? all : min(all, tile_.blocks);
     const std::string rows =
         tile_.blocks == 0
@@ -53,6 +58,7 @@ class FramePrinter {
     kernel.steps.push_back(step);
     if (settles) LUMEN_TRY(store_.settle(name_, parts_, kernel));
     kernel.faults = store_.faults();
+    if (grouped_) LUMEN_TRY(add_groups(body_, roles_, name_ + "_groups", s_, kernel));
     return kernel;
   }
 
@@ -75,6 +81,14 @@ class FramePrinter {
 
   // Where the tile of this row is.
   std::string place_text() const {
+    if (grouped_) {
+      return fmt::format(
+          "    const Index column_tiles = {}, tile = (Index)row / column_tiles, c0 = (Index)row % column_tiles * {};\n"
+          "    const Index m0 = tiles[2 * tile], m1 = tiles[2 * tile + 1], k0 = 0, k1 = {};\n"
+          "    if (m0 == m1) continue;\n"
+          "    const Index i0 = order[m0];\n",
+          plain_number(column_tiles()), s_.columns, plain_number(roles_.extent(Role::summed)));
+    }
     std::string text = fmt::format(
         "    const Index row_tiles = {}, column_tiles = {};\n"
         "    const Index within = (Index)row % (row_tiles * column_tiles);\n"
@@ -123,11 +137,13 @@ class FramePrinter {
     }
     return text + fmt::format(
                       "    for (uint32_t e = threadIdx.x; e < {size}; e += {threads}) {{\n"
-                      "      const Index i1 = m0 + (Index)(e / {columns}), i2 = c0 + (Index)(e % {columns});\n"
-                      "      if (i1 < {M} && i2 < {N}) {{\n{inside}      }}\n    }}\n    __syncthreads();\n",
+                      "      const Index {i1} = m0 + (Index)(e / {columns}), i2 = c0 + (Index)(e % {columns});\n"
+                      "      if ({i1} < {M} && i2 < {N}) {{\n{item}{inside}      }}\n    }}\n    __syncthreads();\n",
+                      fmt::arg("i1", grouped_ ? "place" : "i1"),
+                      fmt::arg("item", grouped_ ? "        const Index i0 = order[place], i1 = 0;\n" : ""),
                       fmt::arg("size", s_.rows * s_.columns), fmt::arg("threads", s_.threads),
                       fmt::arg("columns", s_.columns), fmt::arg("inside", inside),
-                      fmt::arg("M", plain_number(roles_.extent(Role::row))),
+                      fmt::arg("M", grouped_ ? "m1" : plain_number(roles_.extent(Role::row))),
                       fmt::arg("N", plain_number(roles_.extent(Role::column))));
   }
 
@@ -144,6 +160,7 @@ class FramePrinter {
   const CudaTileText& tile_;
   SumsStore store_;
   int64_t parts_ = 1, sides_ = 1, pitch_ = 0;
+  bool grouped_ = false;
   std::string type_;
 };
 
@@ -191,15 +208,19 @@ Expected<std::string> print_fill(const ContractRoles& roles, const CudaFill& fil
       "      for (uint32_t e = threadIdx.x; e < {size}; e += {threads}) {{\n"
       "        const Index l = (Index)(e {lane}), k = (Index)(e {along}), {i} = {first} + l, i3 = kk + k;\n"
       "        {T} value = 0;\n"
-      "        if ({i} < {extent} && i3 < k1) {{\n{text}          value = {convert}({v});\n        }}\n"
+      "        if ({i} < {extent} && i3 < k1) {{\n{grouped}{text}          value = {convert}({v});\n        }}\n"
       "        {cell} = value;\n      }}\n",
+      fmt::arg("grouped", fill.grouped ? "          const Index i0 = order[lane_at], i1 = 0;\n" : ""),
       fmt::arg("size", fill.lanes * fill.depth), fmt::arg("threads", fill.threads),
       fmt::arg("lane",
                fmt::format("{} {}", fill.along_summed ? "/" : "%", fill.along_summed ? fill.depth : fill.lanes)),
       fmt::arg("along",
                fmt::format("{} {}", fill.along_summed ? "%" : "/", fill.along_summed ? fill.depth : fill.lanes)),
-      fmt::arg("i", fill.lane == Role::row ? "i1" : "i2"), fmt::arg("first", fill.first), fmt::arg("T", fill.type),
-      fmt::arg("extent", plain_number(roles.extent(fill.lane))), fmt::arg("text", writer.text()),
+      fmt::arg("i", fill.grouped             ? "lane_at"
+                    : fill.lane == Role::row ? "i1"
+                                             : "i2"),
+      fmt::arg("first", fill.first), fmt::arg("T", fill.type),
+      fmt::arg("extent", fill.grouped ? "m1" : plain_number(roles.extent(fill.lane))), fmt::arg("text", writer.text()),
       fmt::arg("convert", fill.convert), fmt::arg("v", value), fmt::arg("cell", fill.cell));
 }
 

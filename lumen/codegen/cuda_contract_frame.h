@@ -45,6 +45,7 @@ struct CudaFill {
   // Lanes behind the last are the last one again, so that nothing but the depth is asked, and several elements of a
   // thread are under way at a time.
   bool repeats = false;
+  bool grouped = false;  // lanes are batches of a group (cuda_contract_grouped.h)
 };
 Expected<std::string> print_fill(const ContractRoles& roles, const CudaFill& fill, std::vector<std::string>& faults);
 

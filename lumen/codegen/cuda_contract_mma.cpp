@@ -18,7 +18,10 @@ constexpr int64_t kMostMmaSums = 128;  // of a thread
 class MmaPrinter {
  public:
   MmaPrinter(const ContractRoles& roles, const CudaContractSchedule& schedule, DType dtype)
-      : s_(schedule), dtype_(dtype), left_(roles, roles.rows, Role::row, dtype, schedule.rows, schedule.summed) {
+      : s_(schedule),
+        dtype_(dtype),
+        left_(roles, roles.rows, Role::row, dtype, schedule.rows, schedule.summed, StageReader::warps,
+              schedule.method == CudaContractMethod::grouped) {
     for (const NodeId factor : roles.columns) {
       rights_.emplace_back(roles, factor, Role::column, dtype, s_.columns, s_.summed);
     }

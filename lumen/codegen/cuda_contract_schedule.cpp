@@ -7,6 +7,7 @@
 #include "lumen/codegen/cuda_contract_blocks.h"
 #include "lumen/codegen/cuda_contract_factor.h"
 #include "lumen/codegen/cuda_contract_frame.h"
+#include "lumen/codegen/cuda_contract_grouped.h"
 #include "lumen/codegen/cuda_contract_mma.h"
 #include "lumen/codegen/cuda_contract_sweep.h"
 #include "lumen/codegen/schedule_text.h"
@@ -19,10 +20,12 @@ namespace {
 using Schedule = CudaContractSchedule;
 using Method = CudaContractMethod;
 
-constexpr MethodWords<Method, 5> kCudaContractMethods = {
-    std::pair{Method::tile, std::string_view("gpu-tile")}, std::pair{Method::dot, std::string_view("gpu-dot")},
-    std::pair{Method::blocks, std::string_view("gpu-blocks")}, std::pair{Method::sweep, std::string_view("gpu-sweep")},
-    std::pair{Method::mma, std::string_view("gpu-mma")}};
+constexpr MethodWords<Method, 6> kCudaContractMethods = {std::pair{Method::tile, std::string_view("gpu-tile")},
+                                                         std::pair{Method::dot, std::string_view("gpu-dot")},
+                                                         std::pair{Method::blocks, std::string_view("gpu-blocks")},
+                                                         std::pair{Method::sweep, std::string_view("gpu-sweep")},
+                                                         std::pair{Method::mma, std::string_view("gpu-mma")},
+                                                         std::pair{Method::grouped, std::string_view("gpu-grouped")}};
 
 constexpr SizeNames<Schedule, 8> kCudaContractSizes = {std::pair{std::string_view("rows"), &Schedule::rows},
                                                        std::pair{std::string_view("columns"), &Schedule::columns},
@@ -250,6 +253,18 @@ void add_products(const ContractRoles& roles, const Target& target, std::vector<
   for (size_t k = 0; k < std::min<size_t>(4, found.size()); ++k) schedules.push_back(found[k].second);
 }
 
+// For few rows of a group and for many: how many there will be is not known.
+void add_grouped(const ContractRoles& roles, std::vector<Schedule>& schedules) {
+  constexpr int64_t kFewest = 16;  // batches: of fewer, hardly two choose the same
+  if (!mma_dtype(roles) || bounds(roles.extent(Role::batch)).hi < kFewest || !grouped_choice(roles)) return;
+  for (const int64_t rows : {16, 64, 128}) {
+    const ProductTile& tile = *std::ranges::find(kProductTiles, rows, &ProductTile::rows);
+    Schedule s{Method::grouped, tile.rows, tile.columns, tile.summed, tile.threads, 0, tile.lanes, tile.ahead, 0};
+    if (std::ssize(roles.columns) > 1) s.columns = std::min<int64_t>(s.columns, 64);
+    schedules.push_back(s);
+  }
+}
+
 // Whether neighbours along the summed axis are neighbours in memory.
 bool lies_along_summed(const ContractRoles& roles) {
   ElementWriter probe(*roles.graph, 0);
@@ -278,6 +293,7 @@ std::vector<CudaContractSchedule> cuda_contract_schedules(const Graph& body, con
   std::vector<Schedule> all;
   const bool few = bounds(roles->extent(Role::row)).hi <= kRowsOfDots;
   const bool dots = lies_along_summed(*roles);
+  if (const Expected<ContractRoles> grouped = grouped_roles(body); grouped.ok()) add_grouped(*grouped, all);
   if (few && dots) add_blocks(*roles, target, all);
   if (few && dots) add_dots(*roles, target, all);
   const bool sums = !roles->sums.empty();  // only few rows are summed

@@ -20,9 +20,17 @@ constexpr int64_t kWidth = 64;           // elements of a line that groups read:
 }  // namespace
 
 CudaStage::CudaStage(const ContractRoles& roles, NodeId factor, Role lane, DType dtype, int64_t lanes, int64_t depth,
-                     StageReader reader)
-    : roles_(roles), factor_(factor), lane_(lane), dtype_(dtype), lanes_(lanes), depth_(depth), reader_(reader) {
+                     StageReader reader, bool grouped)
+    : roles_(roles),
+      factor_(factor),
+      lane_(lane),
+      dtype_(dtype),
+      lanes_(lanes),
+      depth_(depth),
+      reader_(reader),
+      grouped_(grouped) {
   for (const Way way : {Way::along_summed, Way::along_lanes}) {
+    if (grouped && way == Way::along_lanes) break;  // they are no neighbours
     way_ = way;
     ElementWriter probe(*roles.graph, 0);
     const std::optional<StoredFactor> stored = stored_factor(roles, *roles.graph, factor, &probe, lines());
@@ -75,19 +83,22 @@ std::string CudaStage::copy(const std::string& to, const std::string& first, int
       "      LUMEN_UNROLL for (uint32_t u = u0; u < u1; ++u) {{\n        {e}\n{rest}"
       "        const Index lane_at = {first} + (Index)({lane}), summed_at = kk + (Index)({k});\n"
       "        const bool is_lane = {is_lane}, is_summed = {is_summed};\n"
-      "        const Index {i} = is_lane ? lane_at : 0, i3 = is_summed ? summed_at : 0;\n{gathers}"
+      "        const Index {place}, i3 = is_summed ? summed_at : 0;\n{gathers}"
       "        sources[u - u0] = a{input} + {index}, bytes[u - u0] = is_lane && is_summed ? 16 : 0;\n      }}\n"
       "      LUMEN_UNROLL for (uint32_t u = u0; u < u1; ++u) {{\n        {e}\n{rest}"
-      "        lumen_copy_async({to} + {place}, sources[u - u0], bytes[u - u0]);\n      }}\n      }}\n",
+      "        lumen_copy_async({to} + {cell}, sources[u - u0], bytes[u - u0]);\n      }}\n      }}\n",
       fmt::arg("unroll", turns > kMostCopierTurns * some ? "LUMEN_UNROLL_BY(1)" : "LUMEN_UNROLL"),
       fmt::arg("turns", turns), fmt::arg("some", some), fmt::arg("e", e), fmt::arg("rest", rest),
       fmt::arg("first", first), fmt::arg("lane", summed ? "line" : "piece * 8"),
       fmt::arg("k", summed ? "piece * 8" : "line"),
-      fmt::arg("is_lane", inside == lane_ ? "true" : "lane_at < " + plain_number(roles_.extent(lane_))),
+      fmt::arg("is_lane", inside == lane_ ? "true"
+                          : grouped_      ? "lane_at < m1"
+                                          : "lane_at < " + plain_number(roles_.extent(lane_))),
       fmt::arg("is_summed", inside == Role::summed ? "true" : "summed_at < k1"),
-      fmt::arg("i", lane_ == Role::row ? "i1" : "i2"), fmt::arg("gathers", gathers.text()), fmt::arg("to", to),
-      fmt::arg("place", place("line", "piece", like)), fmt::arg("input", stored.input),
-      fmt::arg("index", plain_number(stored.index)));
+      fmt::arg("place", grouped_ ? std::string("i0 = order[is_lane ? lane_at : m0], i1 = 0")
+                                 : fmt::format("{} = is_lane ? lane_at : 0", lane_ == Role::row ? "i1" : "i2")),
+      fmt::arg("gathers", gathers.text()), fmt::arg("to", to), fmt::arg("cell", place("line", "piece", like)),
+      fmt::arg("input", stored.input), fmt::arg("index", plain_number(stored.index)));
 }
 
 Expected<std::string> CudaStage::fill(const std::string& to, const std::string& first, int64_t threads,
@@ -107,6 +118,7 @@ Expected<std::string> CudaStage::fill(const std::string& to, const std::string& 
   fill.threads = threads;
   fill.along_summed = held.along_summed;
   fill.repeats = is_behind_anything;
+  fill.grouped = grouped_;
   return print_fill(roles_, fill, faults);
 }
 

@@ -19,7 +19,7 @@ class CudaStage {
   // A tile of `lanes` rows or columns by `depth` summed coordinates, both multiples of 8 (of 64 for groups), of a
   // factor that is `dtype` or was before it was widened.
   CudaStage(const ContractRoles& roles, NodeId factor, Role lane, DType dtype, int64_t lanes, int64_t depth,
-            StageReader reader = StageReader::warps);
+            StageReader reader = StageReader::warps, bool grouped = false);
 
   int64_t elements() const { return lanes_ * depth_; }
   // Statements that fill the tile at `to` from the summed coordinate `kk` on; `first` is its first lane. Copies are
@@ -61,6 +61,7 @@ class CudaStage {
   DType dtype_;
   int64_t lanes_, depth_;
   StageReader reader_;
+  bool grouped_;  // lanes are batches of a group (cuda_contract_grouped.h)
   Way way_ = Way::elements;
 };
 

@@ -373,6 +373,57 @@ TEST(CudaContract, chooses_matrices) {
   cases.run();
 }
 
+// Rows of one product are the batches that chose the same matrix: of some there are many, of some none.
+TEST(CudaContract, groups_what_chooses_the_same) {
+  CudaCases cases(0, {"gpu-grouped rows=16 columns=64 summed=64 threads=128 lanes=1 ahead=2",
+                      "gpu-grouped rows=64 columns=32 summed=32 threads=128 lanes=2 ahead=3"});
+  for (const bool along : {true, false}) {
+    for (const bool several : {true, false}) {
+      Graph graph;
+      const Expr n = graph.dim("n", 0, 4096);
+      const Tensor x = cast(graph.input("a0", {n, 64}, bf16), f32);
+      const Tensor index = graph.input("a1", {n, 3}, u8);
+      const auto product_with = [&](const char* name) {
+        const Tensor all = graph.input(name, along ? Shape{9, 40, 64} : Shape{9, 64, 40}, bf16);
+        return product(x, "tk", cast(index_select(all, 0, index), f32), along ? "tjnk" : "tjkn", "tjn");
+      };
+      const Tensor one = product_with("a2");
+      const Tensor both = several ? relu(one) * product_with("a3") : one;
+      (both + graph.input("a4", {n, 3, 1})).output("r0");
+      cases.add(graph, {DimValues{{"n", 0}}, DimValues{{"n", 1}}, DimValues{{"n", 70}}});
+    }
+  }
+  EXPECT_EQ(cases.size(), 8u) << "all are grouped by both";
+  cases.run();
+}
+
+TEST(CudaContract, groups_only_where_an_index_chooses_columns_of_single_rows) {
+  const auto is_grouped = [](const Graph& graph) {
+    const std::vector<std::string> schedules = kernel_schedules(*clone(graph), tests::gpu_target()).value();
+    return std::ranges::any_of(schedules, [](const std::string& each) { return each.starts_with("gpu-grouped"); });
+  };
+  for (const int64_t tokens : {4, 32}) {
+    Graph chosen;
+    const Tensor x = cast(chosen.input("a0", {tokens, 64}, bf16), f32);
+    const Tensor index = chosen.input("a1", {tokens}, u8);
+    const Tensor all = chosen.input("a2", {9, 40, 64}, bf16);
+    product(x, "tk", cast(index_select(all, 0, index), f32), "tnk", "tn").output("r0");
+    EXPECT_EQ(is_grouped(chosen), tokens == 32) << "few choose the same";
+  }
+  Graph own;  // a matrix for each
+  product(cast(own.input("a0", {32, 64}, bf16), f32), "tk", cast(own.input("a1", {32, 40, 64}, bf16), f32), "tnk", "tn")
+      .output("r0");
+  EXPECT_FALSE(is_grouped(own));
+  Graph two;  // indices
+  const Tensor rows = cast(two.input("a0", {32, 64}, bf16), f32);
+  const auto with = [&](const char* index, const char* all) {
+    const Tensor chosen = index_select(two.input(all, {9, 40, 64}, bf16), 0, two.input(index, {32}, u8));
+    return product(rows, "tk", cast(chosen, f32), "tnk", "tn");
+  };
+  (with("a1", "a2") * with("a3", "a4")).output("r0");
+  EXPECT_FALSE(is_grouped(two));
+}
+
 TEST(CudaContract, dequantises_weights) {
   CudaCases cases(6);
   for (const int64_t rows : {1, 3}) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -66,6 +67,8 @@ TEST(CudaKernels, of_models_are_assembled) {
       for (const int sm : {80, 90}) add_texts(restricted(*model.graph, {range}).value(), sm, texts[sm]);
     }
   }
+  const auto is_grouped = [](const auto& each) { return each.second.find("atomicAdd(starts") != std::string::npos; };
+  EXPECT_EQ(std::ranges::count_if(texts[90], is_grouped), 2) << "tokens that have chosen the same expert, both ways";
   for (const int sm : {80, 90, 100}) {
     std::vector<std::string> all;
     for (const auto& [name, text] : texts[sm == 90 ? 90 : 80]) all.push_back(text);
