@@ -3,8 +3,7 @@
 //
 // A step before sorts the batches by what they chose. It leaves in scratch, as 32-bit integers,
 //   order    the batches, those of a group next to each other
-//   tiles    for every tile of rows, of which none is of two groups, the first place in `order` and that behind its
-//   last
+//   tiles    for every tile of rows, none of which is of two groups: its first place in `order`, and that behind it
 // Tiles that there are not, for groups are larger than the smallest could be, have no rows.
 #pragma once
 

@@ -59,8 +59,8 @@ HostTensor random_tensor(DType dtype, std::vector<int64_t> dims, std::string_vie
   return tensor;
 }
 
-void fill_random(DType dtype, std::span<std::byte> bytes, int64_t seed, double scale) {
-  HostTensor tensor = random_tensor(dtype, {kRandomPeriod}, "", seed, {});
+void fill_random(DType dtype, std::span<std::byte> bytes, int64_t seed, double scale, std::optional<ValueRange> range) {
+  HostTensor tensor = random_tensor(dtype, {kRandomPeriod}, "", seed, range);
   if (is_float(dtype) && scale != 1) {
     for (Lane& lane : tensor.lanes) lane.f = round_to(dtype, lane.f * scale);
   }

@@ -23,6 +23,7 @@ HostTensor random_tensor(DType dtype, std::vector<int64_t> dims, std::string_vie
 // Fills storage with such values: for buffers whose exact values do not matter, as it repeats after so many elements.
 // Floats are multiplied by `scale`.
 constexpr int64_t kRandomPeriod = 65'536;
-void fill_random(DType dtype, std::span<std::byte> bytes, int64_t seed, double scale = 1);
+void fill_random(DType dtype, std::span<std::byte> bytes, int64_t seed, double scale = 1,
+                 std::optional<ValueRange> range = std::nullopt);
 
 }  // namespace lumen

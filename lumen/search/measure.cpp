@@ -117,8 +117,8 @@ std::optional<Expr> axis_compared_with(const Graph& body, NodeId input) {
   return std::nullopt;
 }
 
-// Among how many parts an input of integers chooses, as an index; nothing when it is none.
-Expected<std::optional<int64_t>> parts_chosen_by(const Graph& body, NodeId input, const DimValues& dims) {
+// The places that an input of integers may choose, as an index; nothing when it is none.
+Expected<std::optional<ValueRange>> places_chosen_by(const Graph& body, NodeId input, const DimValues& dims) {
   std::optional<int64_t> fewest;
   for (const NodeId id : body.order()) {
     const Node& node = body[id];
@@ -129,7 +129,8 @@ Expected<std::optional<int64_t>> parts_chosen_by(const Graph& body, NodeId input
     const int64_t parts = LUMEN_TRY(evaluate(body[node.operands[0]].type.shape[node.as<hlir::Gather>().axis], dims));
     fewest = std::min(parts, fewest.value_or(parts));
   }
-  return fewest;
+  if (fewest.value_or(0) < 1) return std::optional<ValueRange>();
+  return std::optional(ValueRange{0, static_cast<double>(*fewest - 1)});
 }
 
 template <class T>
@@ -156,16 +157,8 @@ struct Buffers {
       const int64_t bytes = owned.back().bytes();
       if (LUMEN_TRY(make_places(body, id, dims, memory))) continue;
       const Buffer part(std::min(bytes, storage_bytes(dtype, kRandomPeriod)));
-      const std::span<std::byte> values(part.data(), static_cast<size_t>(part.bytes()));
-      const auto seed = static_cast<int64_t>(inputs.size());
-      const std::optional<int64_t> parts = LUMEN_TRY(parts_chosen_by(body, id, dims));
-      if (parts && *parts > 0) {
-        const int64_t count = bytes * 8 / info(dtype).bits;
-        const ValueRange range{0, static_cast<double>(*parts - 1)};
-        pack(dtype, random_tensor(dtype, {std::min(count, kRandomPeriod)}, "", seed, range).lanes, values);
-      } else {
-        fill_random(dtype, values, seed);
-      }
+      fill_random(dtype, {part.data(), static_cast<size_t>(part.bytes())}, static_cast<int64_t>(inputs.size()), 1,
+                  LUMEN_TRY(places_chosen_by(body, id, dims)));
       LUMEN_TRY(memory->write(owned.back().data(), part.data(), part.bytes()));
       LUMEN_TRY(memory->repeat(owned.back().data(), part.bytes(), bytes));
     }

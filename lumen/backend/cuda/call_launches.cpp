@@ -14,6 +14,13 @@ namespace {
 
 constexpr int64_t kBlocksPerMultiprocessor = 64;  // more than that walk over their rows
 
+// Of n0, n1, …
+Expected<std::vector<int64_t>> dims_of(const Graph& body, const DimValues& named) {
+  std::vector<int64_t> dims;
+  for (const Expr& dim : body.dims()) dims.push_back(LUMEN_TRY(evaluate(dim, named)));
+  return dims;
+}
+
 }  // namespace
 
 Expected<void> CallLaunches::load(const CudaCode* code) {
@@ -64,8 +71,7 @@ Expected<std::vector<int64_t>> CallLaunches::bind_sizes(const DimValues& named, 
 
 Expected<void> CallLaunches::bind_kernel(size_t number, const DimValues& named) {
   const ProgramKernel& kernel = program_.kernels[number];
-  std::vector<int64_t>& dims = kernel_dims_.emplace_back();
-  for (const Expr& dim : kernel.body->dims()) dims.push_back(LUMEN_TRY(evaluate(dim, named)));
+  const std::vector<int64_t>& dims = kernel_dims_.emplace_back(LUMEN_TRY(dims_of(*kernel.body, named)));
   first_size_.push_back(sizes_.size());
   if (dims.empty()) return {};
   for (const KernelStep& step : kernel.text.steps) {
@@ -78,8 +84,7 @@ Expected<void> CallLaunches::bind_kernel(size_t number, const DimValues& named) 
 Expected<int64_t> CallLaunches::bind_call(size_t k, const DimValues& roomy) {
   const ProgramCall& call = program_.calls[k];
   const ProgramKernel& kernel = program_.kernels[call.kernel];
-  std::vector<int64_t> dims;
-  for (const Expr& dim : kernel.body->dims()) dims.push_back(LUMEN_TRY(evaluate(dim, roomy)));
+  const std::vector<int64_t> dims = LUMEN_TRY(dims_of(*kernel.body, roomy));
   const DimValues numbered = numbered_dims(dims);
   for (size_t s = 0; s < kernel.text.steps.size(); ++s) {
     const KernelStep& step = kernel.text.steps[s];

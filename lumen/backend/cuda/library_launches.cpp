@@ -27,12 +27,8 @@ Expected<bool> LibraryLaunches::has_room(const ProgramCall& call, const LibraryP
       std::ranges::count_if(program_.kernels[call.kernel].text.steps, is_product) > 1) {
     return false;
   }
-  for (const LibraryMatrix* const matrix : {&product.rows, &product.columns, &product.result}) {
-    for (const Expr& each : {matrix->offset, matrix->pitch}) {
-      if (LUMEN_TRY(evaluate(each, dims)) != LUMEN_TRY(evaluate(each, roomy))) return false;
-    }
-  }
-  for (const Expr& each : {product.column_count, product.summed}) {
+  for (const Expr& each : {product.rows.offset, product.rows.pitch, product.columns.offset, product.columns.pitch,
+                           product.result.offset, product.result.pitch, product.column_count, product.summed}) {
     if (LUMEN_TRY(evaluate(each, dims)) != LUMEN_TRY(evaluate(each, roomy))) return false;
   }
   return LUMEN_TRY(evaluate(product.row_count, dims)) <= LUMEN_TRY(evaluate(product.row_count, roomy));

@@ -22,7 +22,7 @@ struct Launch {
   size_t rows = 0, columns = 0, result = 0, scratch = 0;  // words of `arguments`
   int64_t workspace = 0;                                  // where it begins in scratch
 };
-constexpr size_t kRows = 0, kSizes = 1, kFaults = 2, kEnded = 3, kFirstInput = 4;
+constexpr size_t kSizes = 1, kFaults = 2, kEnded = 3, kFirstInput = 4;  // after the rows
 
 class LibraryLaunches {
  public:
