@@ -139,16 +139,16 @@ class Entry {
       const bool more = range + 1 < division.ranges && part.counts[range + 1] >= kAhead;
       const uint32_t* following = part.keys.data() + (more ? division.begin(range + 1) : 0);
       const auto ahead = [&](size_t k) { return hashes[k < here ? mine[k] : more ? following[k - here] : mine[0]]; };
-      for (size_t k = 0; k < here; ++k, ++found) {
+      for (size_t k = 0; k < here; ++k) {
         table.prefetch(ahead(k + kAhead));
         table.prefetch_row(ahead(k + kAhead / 2), base_);
         const uint32_t i = mine[k];
         if (!wanted(i)) {
-          if (keeps) *found = {kNone, 0};
+          if (keeps) *found++ = {kNone, 0};
           continue;
         }
         const Table::Place place = table.place(keys + size_t{i} * params, hashes[i], base_ + i, base_, keys, params);
-        if (keeps) *found = {place.row, static_cast<Value>(place.data)};
+        if (keeps) *found++ = {place.row, static_cast<Value>(place.data)};
         part.fresh[fresh_count] = {place.data, i};
         fresh_count += static_cast<size_t>(place.fresh);
         used += static_cast<size_t>(place.was_free);
