@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "lumen/codegen/contract_runs.h"
 #include "lumen/codegen/element.h"
 #include "lumen/codegen/guard_range.h"
 #include "lumen/codegen/kernel_text.h"
+#include "lumen/ir/expr_parts.h"
 
 namespace lumen {
 
@@ -53,16 +55,10 @@ class PackPrinter {
     element_ = packing.convert + "(" + writer_.value(packing.factor, roles.at) + ")";
     i_ = packing.lane == Role::row ? "i1" : "i2";
     if (writer_.divisions() == 0 || roles.widths[static_cast<size_t>(packing.lane)] == Expr(1)) return;
-    ElementWriter split(*packing.graph, 8);
     const std::vector<Expr> at = split_coordinates(roles, packing.lane);
-    split_element_ = packing.convert + "(" + split.value(packing.factor, at) + ")";
-    split_text_ = split.text();
-    if (!split.guards().empty()) narrow_ = narrow_range(split.guards(), Expr::index(5, width()));
-    if (!narrow_) return;
-    ElementWriter inside(*packing.graph, 8);
-    inside.assume_guards();
-    inside_element_ = packing.convert + "(" + inside.value(packing.factor, at) + ")";
-    inside_text_ = inside.text();
+    split_ = element_at(at, false);
+    find_guarded(at);
+    if (narrow_) find_period(at);
   }
 
   Expected<std::string> print(std::vector<std::string>& faults) {
@@ -86,6 +82,51 @@ class PackPrinter {
   }
 
  private:
+  struct Element {
+    std::string text, value;  // statements, and what is packed
+  };
+  Element element_at(std::span<const Expr> at, bool inside) const {
+    ElementWriter writer(*packing_.graph, 8);
+    if (inside) writer.assume_guards();
+    std::string value = packing_.convert + "(" + writer.value(packing_.factor, at) + ")";
+    return {writer.text(), std::move(value)};
+  }
+
+  void find_guarded(std::span<const Expr> at) {
+    ElementWriter writer(*packing_.graph, 8);
+    writer.value(packing_.factor, at);
+    if (writer.guards().empty()) return;
+    narrow_ = narrow_range(writer.guards(), Expr::index(5, width()));
+    outside_ = element_at(at, false);
+    inside_ = element_at(at, true);
+  }
+
+  // The summed coordinate is period * i7 + i6, where guards do not depend on i7 and indices grow evenly with it: the
+  // places of a window come again with every channel.
+  void find_period(std::span<const Expr> at) {
+    const std::optional<int64_t> extent = roles_.extent(Role::summed).constant();
+    const std::optional<int64_t> last = roles_.widths[static_cast<size_t>(Role::summed)].constant();
+    constexpr int64_t kLongest = 128;
+    for (int64_t period = last.value_or(0); extent && last && period <= std::min(*extent / 2, kLongest);
+         period += *last) {
+      if (*extent % period != 0) continue;
+      const Expr turns = Expr::index(7, *extent / period);
+      const std::pair<Expr, Expr> parts[] = {
+          {Expr::index(static_cast<int>(Role::summed), *extent), turns * period + Expr::index(6, period)}};
+      std::vector<Expr> found;
+      for (const Expr& coordinate : at) found.push_back(substitute(coordinate, parts));
+      ElementWriter writer(*packing_.graph, 8);
+      writer.value(packing_.factor, found);
+      const auto stays = [&](Expr guard) { return step_along(guard, turns) == Expr(0); };
+      const auto grows = [&](Expr index) { return step_along(index, turns).has_value(); };
+      if (!std::ranges::all_of(writer.guards(), stays) || !std::ranges::all_of(writer.indices(), grows)) continue;
+      period_ = period;
+      return find_guarded(found);
+    }
+  }
+  // Units come again after so many elements.
+  int64_t turn() const { return std::lcm(*period_, packing_.group); }
+
   // Of a run of lanes, where coordinates divide along them.
   Expr width() const { return roles_.widths[static_cast<size_t>(packing_.lane)]; }
   int64_t unit_bytes() const {
@@ -121,9 +162,9 @@ class PackPrinter {
         "    const int64_t i3 = k0 + k, have = i3 < k1 ? count : 0;\n{lanes}"
         "    for (int64_t l = have; l < {P}; ++l) put[l * {g}] = 0;\n"
         "  }}\n",
-        fmt::arg("groups", narrow_                                        ? guarded_loop()
-                           : packing_.group > 1 && split_element_.empty() ? groups_loop()
-                                                                          : ""),
+        fmt::arg("groups", narrow_                         ? guarded_loop()
+                           : packing_.group > 1 && !split_ ? groups_loop()
+                                                           : ""),
         fmt::arg("padded", padded()), fmt::arg("T", packing_.type), fmt::arg("g", packing_.group),
         fmt::arg("P", packing_.lanes), fmt::arg("lanes", lane_loop()));
   }
@@ -131,8 +172,8 @@ class PackPrinter {
   // Where coordinates divide along the lanes, they do so once for each run.
   std::string lane_loop() const {
     const std::string put = fmt::format("        put[l * {}] = ", packing_.group);
-    if (!split_element_.empty()) {
-      return loop_in_runs(roles_, packing_.lane, "first", "have", split_text_ + put + split_element_ + ";\n");
+    if (split_) {
+      return loop_in_runs(roles_, packing_.lane, "first", "have", split_->text + put + split_->value + ";\n");
     }
     return fmt::format("    LUMEN_ELEMENTS(l, have) {{\n        const int64_t {} = first + l;\n{}{}{};\n    }}\n", i_,
                        writer_.text(), put, element_);
@@ -140,62 +181,91 @@ class PackPrinter {
 
   // Whole groups, each put by `lanes` as one unit for each lane, at put[lane].
   std::string units_loop(std::string_view lanes) const {
-    return fmt::format(
-        "  for (; k + {g} <= k1 - k0; k += {g}) {{\n"
-        "    {U}* const put = ({U}*)to + k / {g} * {P};\n{lanes}"
-        "    for (int64_t l = count; l < {P}; ++l) put[l] = 0;\n"
-        "  }}\n",
-        fmt::arg("g", packing_.group), fmt::arg("U", packing_.group == 1 ? packing_.type : "uint32_t"),
-        fmt::arg("P", packing_.lanes), fmt::arg("lanes", lanes));
+    return fmt::format("  for (; k + {0} <= k1 - k0; k += {0}) {{\n{1}{2}{3}  }}\n", packing_.group, put_here(), lanes,
+                       clear_rest());
+  }
+  std::string put_here() const {
+    return fmt::format("    {0}* const put = ({0}*)to + k / {1} * {2};\n",
+                       packing_.group == 1 ? packing_.type : "uint32_t", packing_.group, packing_.lanes);
+  }
+  std::string clear_rest() const {
+    return fmt::format("    for (int64_t l = count; l < {}; ++l) put[l] = 0;\n", packing_.lanes);
+  }
+
+  // The summed coordinate of element `e` of a unit.
+  std::string summed(int64_t e) const {
+    if (!period_) return fmt::format("        const int64_t i3 = k0 + k + {};\n", e);
+    return fmt::format("        const int64_t i6 = (w + {e}) % {P}, i7 = turn * {T} + (w + {e}) / {P};\n",
+                       fmt::arg("e", e), fmt::arg("P", *period_), fmt::arg("T", turn() / *period_));
   }
 
   // The elements of a lane are put together in a register, which compilers see how to do for many lanes.
-  std::string put_unit(std::string_view lane, const std::string& text, const std::string& element) const {
+  std::string put_unit(std::string_view lane, const Element& element) const {
     if (packing_.group == 1) {
-      return fmt::format("        const int64_t i3 = k0 + k;\n{}        put[{}] = {};\n", text, lane, element);
+      return fmt::format("{}{}        put[{}] = {};\n", summed(0), element.text, lane, element.value);
     }
     std::string parts;
     for (int64_t e = 0; e < packing_.group; ++e) {
-      parts += fmt::format(
-          "        {{\n        const int64_t i3 = k0 + k + {};\n{}        all |= (uint32_t)({}){} << {};\n        }}\n",
-          e, text, packing_.type, element, e * 32 / packing_.group);
+      parts += fmt::format("        {{\n{}{}        all |= (uint32_t)({}){} << {};\n        }}\n", summed(e),
+                           element.text, packing_.type, element.value, e * 32 / packing_.group);
     }
     return fmt::format("        uint32_t all = 0;\n{}        put[{}] = all;\n", parts, lane);
   }
 
   std::string groups_loop() const {
     return units_loop(fmt::format("    LUMEN_ELEMENTS(l, count) {{\n        const int64_t {} = first + l;\n{}    }}\n",
-                                  i_, put_unit("l", writer_.text(), element_)));
+                                  i_, put_unit("l", {writer_.text(), element_})));
   }
 
   // Runs of lanes: what lies inside a guarded view is read without asking.
   std::string guarded_loop() const {
+    const std::string whole = fmt::format(
+        "  const int64_t width = {width}, i4 = first / width, from = first % width, run = {P}, done = 0;\n"
+        "  if (count == {P} && from + {P} <= width) {{\n",
+        fmt::arg("P", packing_.lanes), fmt::arg("width", print_c(width()).text));
+    const std::string any = runs_loop(roles_, packing_.lane, "first", "count", run_loop("run"));
+    if (!period_) return whole + units_loop(run_loop(std::to_string(packing_.lanes))) + "  }\n" + units_loop(any);
+    return whole + run_loop(std::to_string(packing_.lanes)) + "  } else {\n" + any +
+           fmt::format("    for (; count < {} && k + {} <= k1 - k0; k += {}) {{\n", packing_.lanes, packing_.group,
+                       packing_.group) +
+           put_here() + clear_rest() + "    }\n  }\n" + fmt::format("  k = (k1 - k0) / {0} * {0};\n", packing_.group);
+  }
+
+  // One run; most of the time it lies inside as a whole: so many elements, side by side.
+  std::string run_loop(const std::string& count) const {
     std::string range = "      int64_t lo = from, hi = from + run;\n";
     for (int64_t e = 0; e < packing_.group; ++e) {
-      range += fmt::format("      {{\n      const int64_t i3 = k0 + k + {};\n{}      }}\n", e, *narrow_);
+      range += fmt::format("      {{\n{}{}      }}\n", summed(e), *narrow_);
     }
-    const std::string inside = put_unit("done + i5 - from", inside_text_, inside_element_);
+    const std::string inside = fmt::format(
+        "        LUMEN_ELEMENTS(l, {}) {{\n        const int64_t i5 = from + l;\n{}"
+        "        }}\n",
+        count, put_unit("done + l", inside_));
     const std::string parts = fmt::format(
-        "      lo = lumen_min_i64(lo, from + run), hi = lumen_max_i64(lumen_min_i64(hi, from + run), lo);\n"
         "      LUMEN_RANGE(i5, from, lo) {{\n{outside}      }}\n"
         "      LUMEN_RANGE(i5, lo, hi) {{\n{inside}      }}\n"
         "      LUMEN_RANGE(i5, hi, from + run) {{\n{outside}      }}\n",
-        fmt::arg("inside", inside), fmt::arg("outside", put_unit("done + i5 - from", split_text_, split_element_)));
-    const std::string runs = units_loop(runs_loop(roles_, packing_.lane, "first", "count", range + parts));
-    return whole_panel(range, inside, parts) + runs;
+        fmt::arg("inside", put_unit("done + i5 - from", inside_)),
+        fmt::arg("outside", put_unit("done + i5 - from", outside_)));
+    const std::string sort =
+        "      lo = lumen_min_i64(lo, from + run), hi = lumen_max_i64(lumen_min_i64(hi, from + run), lo);\n";
+    const std::string is_inside = "      if (lo <= from && hi >= from + run) {\n";
+    if (!period_) return range + is_inside + inside + "        continue;\n      }\n" + sort + parts;
+    return period_head() + range + is_inside + in_turns(inside) + "        continue;\n      }\n" + sort +
+           in_turns(parts) + "    }\n";
   }
 
-  // A whole panel within one run, which lies inside most of the time: so many elements, side by side.
-  std::string whole_panel(const std::string& range, const std::string& inside, const std::string& parts) const {
-    const std::string panel = fmt::format(
-        "{range}      if (lo <= from && hi >= from + run) {{\n"
-        "        LUMEN_ELEMENTS(l, {P}) {{\n        const int64_t i5 = from + l;\n{inside}        }}\n"
-        "        continue;\n      }}\n{parts}",
-        fmt::arg("P", packing_.lanes), fmt::arg("range", range), fmt::arg("inside", inside), fmt::arg("parts", parts));
+  // Units that lie alike, one after the other.
+  std::string period_head() const {
     return fmt::format(
-        "  const int64_t width = {width}, i4 = first / width, from = first % width, run = {P}, done = 0;\n"
-        "  if (count == {P} && from + {P} <= width) {{\n{loop}  }}\n",
-        fmt::arg("P", packing_.lanes), fmt::arg("width", print_c(width()).text), fmt::arg("loop", units_loop(panel)));
+        "    for (int64_t w = 0; w < {T}; w += {g}) {{\n"
+        "      const int64_t start = ((w - k0) % {T} + {T}) % {T};\n"
+        "      int64_t turn = (k0 + start) / {T};\n",
+        fmt::arg("T", turn()), fmt::arg("g", packing_.group));
+  }
+  std::string in_turns(const std::string& body) const {
+    return fmt::format("      for (int64_t k = start; k + {} <= k1 - k0; k += {}, ++turn) {{\n{}{}      }}\n",
+                       packing_.group, turn(), put_here(), body);
   }
 
   std::string exchanged_loop() const {
@@ -284,9 +354,10 @@ class PackPrinter {
   const Packing& packing_;
   ElementWriter writer_;
   std::string element_;
-  std::string split_text_, split_element_;    // over i4 and i5, where that divides less
-  std::string inside_text_, inside_element_;  // the same where no guard is needed, and
-  std::optional<std::string> narrow_;         // where that is
+  std::optional<Element> split_;       // over i4 and i5, where that divides less
+  std::optional<std::string> narrow_;  // of a guarded element: where no guard is needed,
+  Element inside_, outside_;           // and what it is there and elsewhere; over i6 and i7, too, with a
+  std::optional<int64_t> period_;
   std::string_view i_;
 };
 

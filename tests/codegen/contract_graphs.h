@@ -129,22 +129,22 @@ inline void add_several(const AddContract& add) {
   add(graph, {{}});
 }
 
-inline void add_windows(const AddContract& add) {
+inline void add_windows(const AddContract& add, DType held = f32, DType dtype = f32, int64_t channels = 3) {
   Graph graph;
-  const Tensor x = graph.input("a0", {2, 3, 9, 11});
-  const Tensor w = graph.input("a1", {5, 3, 3, 3});
-  const std::optional<View> rows = pad(View::identity(x.shape()), 2, 1, 1, Scalar::of(f32, 0));
-  const std::optional<View> padded = pad(*rows, 3, 1, 1, Scalar::of(f32, 0));
-  const View windows = unfold(unfold(*padded, 2, 3, 2, 1), 3, 3, 1, 1);  // [2,3,5,11,3,3]
+  const Tensor x = cast(graph.input("a0", {2, channels, 9, 11}, held), dtype);
+  const Tensor w = cast(graph.input("a1", {5, channels, 3, 3}, held), dtype);
+  const std::optional<View> rows = pad(View::identity(x.shape()), 2, 1, 1, Scalar::of(dtype, 0));
+  const std::optional<View> padded = pad(*rows, 3, 1, 1, Scalar::of(dtype, 0));
+  const View windows = unfold(unfold(*padded, 2, 3, 2, 1), 3, 3, 1, 1);  // [2,channels,5,11,3,3]
   const int64_t order[] = {0, 2, 3, 1, 4, 5};
-  const View image = permute(windows, order);  // [2,5,11,3,3,3]
-  const Shape domain{2, 5, 5, 11, 3, 3, 3};    // image, channel, row, column; channel in, window
+  const View image = permute(windows, order);       // [2,5,11,channels,3,3]
+  const Shape domain{2, 5, 5, 11, channels, 3, 3};  // image, channel, row, column; channel in, window
   const auto index = [&](int k) { return Expr::index(k, domain[k]); };
   std::vector<std::pair<Expr, Expr>> at;
   for (int k = 0; k < 6; ++k) at.emplace_back(Expr::index(k, image.shape()[k]), index(k == 0 ? 0 : k + 1));
   llir::Contract op;
   op.left = View(domain, substitute(image.index(), at), substitute(image.guard(), at), image.fill());
-  op.right = View(domain, index(1) * 27 + index(4) * 9 + index(5) * 3 + index(6));
+  op.right = View(domain, index(1) * (9 * channels) + index(4) * 9 + index(5) * 3 + index(6));
   op.reduced = 3;
   const NodeId operands[] = {x.id, w.id};
   graph.add_output("r0", graph.add(op, operands).value()).value();
