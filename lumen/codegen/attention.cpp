@@ -82,7 +82,7 @@ class AttentionPrinter {
 
   std::string pack_step() const {
     return fmt::format(
-               "LUMEN_KERNEL({f}_pack) {{\n{names}  int64_t fault = 0, found;\n"
+               "LUMEN_C_KERNEL({f}_pack) {{\n{names}  int64_t fault = 0, found;\n"
                "  {T}* const keys = ({T}*)out[{scratch}];\n"
                "  {T}* const values = keys + {sources} * {K1};\n"
                "  LUMEN_ROWS(row) {{\n"
@@ -101,7 +101,8 @@ class AttentionPrinter {
   }
 
   std::string block_step() const {
-    std::string text = fmt::format("LUMEN_KERNEL({}) {{\n{}  int64_t fault = 0, found;\n", name_, kernel_names(body_));
+    std::string text =
+        fmt::format("LUMEN_C_KERNEL({}) {{\n{}  int64_t fault = 0, found;\n", name_, kernel_names(body_));
     if (is_amx()) text += amx_begin();
     if (grain_of(body_) != 1) text += fmt::format("  begin = 0, end = end > 0 ? {} : 0;\n", number(pieces()));
     text += buffers() + "  LUMEN_ROWS(row) {\n" + block_place() + kFound;

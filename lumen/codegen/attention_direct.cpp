@@ -172,7 +172,7 @@ class DirectPrinter {
 
   std::string part_step() const {
     return fmt::format(
-        "LUMEN_KERNEL({f}_parts) {{\n{names}  int64_t fault = 0;\n"
+        "LUMEN_C_KERNEL({f}_parts) {{\n{names}  int64_t fault = 0;\n"
         "  {Q} q[{q}] __attribute__((aligned(64)));\n"
         "  float s[{s}] __attribute__((aligned(64))), t[{keys}] __attribute__((aligned(64)));\n"
         "  int64_t held = -1;\n"
@@ -204,7 +204,7 @@ class DirectPrinter {
 
   std::string combine_step() const {
     return fmt::format(
-        "LUMEN_KERNEL({f}) {{\n{names}  int64_t fault = 0;\n  float all[{room}];\n{whole}"
+        "LUMEN_C_KERNEL({f}) {{\n{names}  int64_t fault = 0;\n  float all[{room}];\n{whole}"
         "  LUMEN_ROWS(i0) for (int64_t r = 0; r < {rows}; ++r) {{\n"
         "    const float* const parts = (const float*)out[{scratch}] + i0 * {parts} * {size};\n"
         "    float m = -lumen_inf_f32(), total[{L}] = {{0}};\n"

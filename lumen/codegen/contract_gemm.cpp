@@ -90,6 +90,7 @@ class GemmPrinter {
     p.lanes = lane == Role::row ? s_.mr : s_.nr;
     p.group = types_.group;
     p.multiple = types_.depth;
+    if (types_.flipped && lane == Role::column) p.convert = "lumen_flip_byte", p.plain.reset();
     p.type = types_.packed;
     p.vector_bytes = target_.vector_bytes;
     if (s_.method == ContractMethod::amx && lane == Role::row) p.depth = types_.depth;
@@ -108,7 +109,7 @@ class GemmPrinter {
   // Panels of all sides, one after the other.
   std::string pack_step() const {
     std::string text =
-        fmt::format("LUMEN_KERNEL({}_pack) {{\n{}  int64_t fault = 0, found = 0;\n", name_, kernel_names(body_));
+        fmt::format("LUMEN_C_KERNEL({}_pack) {{\n{}  int64_t fault = 0, found = 0;\n", name_, kernel_names(body_));
     text += fmt::format(
         "  {0}* const packed = ({0}*)out[{1}];\n  LUMEN_ROWS(row) {{\n"
         "    const int64_t panel = row % {2}, i0 = row / {2} % {3};\n",
@@ -142,7 +143,8 @@ class GemmPrinter {
 
   std::string block_step() const {
     const bool amx = s_.method == ContractMethod::amx;
-    std::string text = fmt::format("LUMEN_KERNEL({}) {{\n{}  int64_t fault = 0, found;\n", name_, kernel_names(body_));
+    std::string text =
+        fmt::format("LUMEN_C_KERNEL({}) {{\n{}  int64_t fault = 0, found;\n", name_, kernel_names(body_));
     if (amx) text += amx_begin();
     text += fmt::format(
         "  {0} rows[{1}] __attribute__((aligned(64)));\n"
@@ -326,7 +328,7 @@ Expected<void> check_gemm(const ContractSchedule& s, const TileTypes& types, int
                      s.kr % types.depth == 0;
   const bool amx = s.method == ContractMethod::amx;
   const bool registers = !amx || (s.mr % 16 == 0 && (s.mr / 16) * (s.nr / 16) + s.mr / 16 + s.nr / 16 <= 8);
-  const bool in_vectors = s.method != ContractMethod::quads || s.mr % lanes == 0;
+  const bool in_vectors = amx || s.mr % tile_rows(types, lanes) == 0;
   constexpr int64_t kPackedBytes = 4 << 20;
   const bool fits =
       whole && s.mc * s.kc * types.sum_bytes / types.group + s.mc * s.nc * types.sum_bytes <= kPackedBytes;

@@ -195,7 +195,7 @@ class SkinnyPrinter : SkinnyFrame {
   }
 
   std::string block_step() const {
-    std::string text = fmt::format("LUMEN_KERNEL({}) {{\n{}  int64_t fault = 0, found;\n", name, kernel_names(body_));
+    std::string text = fmt::format("LUMEN_C_KERNEL({}) {{\n{}  int64_t fault = 0, found;\n", name, kernel_names(body_));
     const Expr blocks = ceil_div(roles.extent(Role::column), s_.nc);
     if (grain_of(body_) != 1) {
       text += fmt::format("  begin = 0, end = end > 0 ? {} : 0;\n", number(roles.extent(Role::batch) * blocks));

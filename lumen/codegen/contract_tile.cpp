@@ -15,7 +15,47 @@ std::string each(int64_t rows, int64_t columns, Fn&& fn) {
   return text;
 }
 
+bool is_x86_quad(const TileTypes& types) { return types.product == "vpdpbusd"; }
+
+// Of flipped columns a tile has 128 times the sum of each row too much, or too little: `extra` is that, by eight rows.
+constexpr int64_t kExtraRows = 8;
+
+std::string extra_names(int64_t rows) {
+  std::string text = fmt::format(
+      "  typedef int32_t extra_of __attribute__((vector_size({}), aligned(4), may_alias));\n"
+      "  const extra_of high = (int32_t)0x80808080 - (extra_of){{0}};\n",
+      4 * kExtraRows);
+  for (int64_t i = 0; i < rows; i += kExtraRows) text += fmt::format("  extra_of extra{} = {{0}};\n", i);
+  return text;
+}
+
+// c += the four products of each lane of bytes without a sign and bytes with one.
+std::string x86_quad(std::string_view c, std::string_view without, std::string_view with) {
+  return fmt::format("    __asm__(\"vpdpbusd %2, %1, %0\" : \"+v\"({}) : \"v\"({}), \"v\"({}));\n", c, without, with);
+}
+
+std::string x86_quads(const std::string& name, const TileTypes& types, int64_t rows, int64_t columns) {
+  std::string text;
+  const auto add = [&](const std::string& c, const std::string& row, const std::string& column) {
+    text += types.rows_have_sign ? x86_quad(c, column, row) : x86_quad(c, row, column);
+  };
+  for (int64_t i = 0; i < rows; ++i) {
+    if (types.flipped && i % kExtraRows == 0) {
+      add(fmt::format("extra{}", i), fmt::format("*(const extra_of*)(a + {})", 4 * i), "high");
+    }
+    text += fmt::format("    const {0}_v a{1} = *(const {0}_word*)(a + {2}) - ({0}_v){{0}};\n", name, i, 4 * i);
+    for (int64_t j = 0; j < columns; ++j) {
+      add(fmt::format("c{}_{}", i, j), fmt::format("a{}", i), fmt::format("b{}", j));
+    }
+  }
+  return text;
+}
+
 }  // namespace
+
+int64_t tile_rows(const TileTypes& types, int64_t lanes) {
+  return types.product.empty() ? 1 : !is_x86_quad(types) ? lanes : types.flipped ? kExtraRows : 1;
+}
 
 std::string print_vector_tile(const std::string& name, const TileTypes& types, const ContractSchedule& schedule,
                               int vector_bytes, const TileSteps& steps) {
@@ -23,6 +63,7 @@ std::string print_vector_tile(const std::string& name, const TileTypes& types, c
   const int64_t rows = schedule.mr, columns = schedule.nr / lanes;
   std::string text = fmt::format(
       "typedef {1} {0}_v __attribute__((vector_size({2}), aligned({3}), may_alias));\n"
+      "typedef {1} {0}_word __attribute__((aligned(1), may_alias));\n"
       "static __attribute__((noinline)) void {0}(int64_t count, const {4}* a, const {4}* b, {1}* t, int64_t step, int "
       "fresh) {{\n",
       name, types.sum, vector_bytes, types.sum_bytes, types.packed);
@@ -33,6 +74,7 @@ std::string print_vector_tile(const std::string& name, const TileTypes& types, c
             return fmt::format("    c{1}_{2} = *(const {0}_v*)(t + {3});\n", name, i, j, place(i, j));
           });
   text += "  }\n  int64_t k = 0;\n";
+  if (types.flipped) text += extra_names(rows);
   // Elements of a row that lie together are loaded together, for as many columns.
   if (steps.by_lanes && steps.row_summed == 1) {
     text += fmt::format("  for (; k + {0} <= count; k += {0}, a += {0}, b += {1}) {{\n", lanes,
@@ -61,7 +103,9 @@ std::string print_vector_tile(const std::string& name, const TileTypes& types, c
   for (int64_t i = 0; i < in_vectors; i += lanes) {
     text += fmt::format("    const {0}_v a{1} = *(const {0}_v*)(a + {2});\n", name, i, i * types.group);
   }
+  if (is_x86_quad(types)) text += x86_quads(name, types, rows, columns);
   text += each(rows, columns, [&](int64_t i, int64_t j) {
+    if (is_x86_quad(types)) return std::string();
     if (!types.product.empty()) {
       return fmt::format("    __asm__(\"{} %0.4s, %1.16b, %2.4b[{}]\" : \"+w\"(c{}_{}) : \"w\"(b{}), \"w\"(a{}));\n",
                          types.product, i % lanes, i, j, j, i / lanes * lanes);
@@ -71,7 +115,9 @@ std::string print_vector_tile(const std::string& name, const TileTypes& types, c
     return fmt::format("    c{0}_{1} += {2} * b{1};\n", i, j, row);
   });
   text += "  }\n" + each(rows, columns, [&](int64_t i, int64_t j) {
-            return fmt::format("  *({0}_v*)(t + {3}) = c{1}_{2};\n", name, i, j, place(i, j));
+            const std::string less =
+                types.flipped ? fmt::format(" - extra{}[{}]", i / kExtraRows * kExtraRows, i % kExtraRows) : "";
+            return fmt::format("  *({0}_v*)(t + {3}) = c{1}_{2}{4};\n", name, i, j, place(i, j), less);
           });
   return text + "}\n";
 }

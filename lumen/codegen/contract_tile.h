@@ -22,6 +22,9 @@ struct TileTypes {
   int64_t group = 1;    // packed elements of one lane that lie together
   int64_t depth = 1;    // summed elements are filled up to a multiple of this
   std::string product;  // the instruction, where it is no multiplication and addition
+  // Of a product of bytes that have a sign and bytes that have none: which is which. Where both sides are alike,
+  // columns are `flipped`, packed with their top bits the other way: b + 128 without a sign, or b - 128 with one.
+  bool rows_have_sign = false, flipped = false;
 };
 
 // How far apart what a tile reads lies, in packed elements.
@@ -35,9 +38,12 @@ struct TileSteps {
 };
 
 // Vectors of `vector_bytes`; works for every type with C's operators, and with the products of quad_types(), for which
-// rows lie together and are a multiple of the lanes.
+// rows are packed and a multiple of tile_rows().
 std::string print_vector_tile(const std::string& name, const TileTypes& types, const ContractSchedule& schedule,
                               int vector_bytes, const TileSteps& steps);
+
+// A tile's rows are a multiple of this.
+int64_t tile_rows(const TileTypes& types, int64_t lanes);
 
 // Tiles of a matrix unit, whose registers hold 16 rows of 64 bytes.
 std::string print_amx_tile(const std::string& name, const TileTypes& types, const ContractSchedule& schedule,

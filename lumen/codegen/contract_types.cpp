@@ -247,10 +247,16 @@ std::optional<TileTypes> matrix_types(const ContractRoles& roles, const Target& 
 }
 
 std::optional<TileTypes> quad_types(const ContractRoles& roles, const Target& target) {
-  if (!target.dotprod) return std::nullopt;
   const std::optional<NarrowTypes> types = narrow_types(roles);
-  if (!types || is_half(types->rows) || types->rows != types->columns) return std::nullopt;
-  return TileTypes{"uint8_t", "int32_t", 4, 4, 4, types->rows == i8 ? "sdot" : "udot"};
+  if (!types || is_half(types->rows) || is_half(types->columns)) return std::nullopt;
+  const bool alike = types->rows == types->columns;
+  TileTypes quads{"uint8_t", "int32_t", 4, 4, 4, types->rows == i8 ? "sdot" : "udot"};
+  if (target.dotprod) return alike ? std::optional(quads) : std::nullopt;
+  if (!target.avx512_vnni || target.amx_int8) return std::nullopt;
+  quads.product = "vpdpbusd";
+  quads.rows_have_sign = types->rows == i8;
+  quads.flipped = alike;
+  return quads;
 }
 
 }  // namespace lumen

@@ -8,6 +8,7 @@
 
 #include "lumen/codegen/fold_printer.h"
 #include "lumen/codegen/scalar.h"
+#include "lumen/hlir/unary.h"
 #include "lumen/ir/expr_bounds.h"
 
 namespace lumen {
@@ -55,6 +56,11 @@ std::string FoldPrinter::for_lanes() const {
 
 bool FoldPrinter::flushes(const FoldReduction& r) const { return blocked_ && r.function == "add" && is_float(r.dtype); }
 
+// Whether lanes are raised together, after each group of elements.
+bool FoldPrinter::raises(const FoldReduction& r) const {
+  return !columns() && !r.finds && r.function == "max" && compute_suffix(r.dtype) == "f32";
+}
+
 std::string FoldPrinter::place_type() const {
   return bounds(layout_.loops[0].extent).hi < INT32_MAX ? "int32_t" : "int64_t";
 }
@@ -68,6 +74,7 @@ void FoldPrinter::declare(const Level& reductions) {
       writer_->line(fmt::format("{} {}[l] = {};", for_lanes(), name, start));
     };
     array(compute_type(r->dtype), "s" + k, r->start);
+    if (raises(*r)) writer_->line(fmt::format("LUMEN_SEEN(x{}, {}, {});", k, lanes_, width_));
     for (int64_t way = 1; way < ways_; ++way) {
       writer_->line(fmt::format("{} s{}[{} + l] = {};", for_lanes(), k, way * layout_.tile, r->start));
     }
@@ -137,32 +144,71 @@ void FoldPrinter::fold_level(const Level& reductions) {
   for (const FoldReduction* r : reductions) finish(*r);
 }
 
+// The power of two among what is reduced, if it is one: vectors raise those of all lanes at once.
+std::optional<NodeId> FoldPrinter::power_in(const Level& reductions) const {
+  std::optional<NodeId> power;
+  for (const NodeId id : elements_of(reductions)) {
+    if (!body_[id].is<hlir::Exp2>() || body_[id].type.dtype != DType::f32) continue;
+    if (power) return std::nullopt;
+    power = id;
+  }
+  return power;
+}
+
 // Whole groups of lanes, and what is left; nothing is left where the length says so.
 void FoldPrinter::fold_lanes(const Level& reductions, const std::string& from, const std::string& to) {
   const FoldLoop& loop = layout_.loops.back();
   const bool whole = mod(loop.extent, lanes_) == Expr(0) || lanes_ == 1;
   const std::map<NodeId, int> before = computed_;
+  const std::optional<NodeId> power = power_in(reductions);
   for (const bool rest : {false, true}) {
     if (whole && rest) break;
     computed_ = before;
-    const bool may_be_empty = bounds(loop.extent).lo < 1;
     if (rest) {
       open_loop(loop, fmt::format("LUMEN_REST(b, l, {}, {}, {})", lanes_, from, to));
     } else {
       writer_->open_loop(turns_ == 0
                              ? fmt::format("LUMEN_FULL_GROUPS(b, {}, {}, {}, {})", lanes_, width_, from, to)
                              : fmt::format("LUMEN_FULL_TURNS(b, {}, {}, {}, {})", lanes_, turns_text(), from, to),
-                         Expr(0), may_be_empty);
-      writer_->open_group(fmt::format("LUMEN_LANES_OF(l, {}, {})", lanes_, width_), loop.variable, may_be_empty,
-                          {width_, "b", "l", turns_ > 0, turns_ > 0});
+                         Expr(0), bounds(loop.extent).lo < 1);
+      if (power) raise_lanes(*power);
+      open_lanes("LUMEN_LANES_OF");
     }
     writer_->line(fmt::format("const int64_t {} = b + l;", name_of(loop)));
-    accumulate(reductions, "l");
+    if (power && !rest) {
+      const std::string x = writer_->value(body_[*power].operands[0], layout_.element);
+      writer_->line(fmt::format("const float power = LUMEN_POWER(powers, l, {});", x));
+      writer_->know(*power, layout_.element, "power");
+    }
+    accumulate(reductions, "l", !rest);
     writer_->close();
+    for (const FoldReduction* r : reductions) {
+      if (rest || !raises(*r)) continue;
+      writer_->line(fmt::format("LUMEN_RAISE(s{0}, x{0}, {1}, {2});", number(*r), lanes_, width_));
+    }
     for (const std::string& line : after_group_) writer_->line(line);
     after_group_.clear();
     if (!rest) writer_->close();
   }
+}
+
+void FoldPrinter::open_lanes(std::string_view word) {
+  const FoldLoop& loop = layout_.loops.back();
+  writer_->open_group(fmt::format("{}(l, {}, {})", word, lanes_, width_), loop.variable, bounds(loop.extent).lo < 1,
+                      {width_, "b", "l", turns_ > 0, turns_ > 0});
+}
+
+// What the powers of a group of lanes are of, and then the powers.
+void FoldPrinter::raise_lanes(NodeId power) {
+  const FoldLoop& loop = layout_.loops.back();
+  writer_->line(fmt::format("LUMEN_POWERS(powers, {}, {});", lanes_, width_));
+  open_lanes("LUMEN_POWER_LANES");
+  writer_->line(fmt::format("const int64_t {} = b + l;", name_of(loop)));
+  begin_elements();
+  const std::string x = writer_->value(body_[power].operands[0], layout_.element);
+  writer_->line(fmt::format("LUMEN_PUT_POWER(powers, l, {});", x));
+  writer_->close();
+  writer_->line(fmt::format("LUMEN_ALL_POWERS(powers, {}, {});", lanes_, width_));
 }
 
 // A few rows at once, so that accumulators are read and written once for all of them; then the rows that are left.
@@ -194,7 +240,7 @@ void FoldPrinter::fold_columns(const Level& reductions, const std::string& from,
   for (size_t k = 0; k < outer; ++k) writer_->close();
 }
 
-void FoldPrinter::accumulate(const Level& reductions, const std::string& lane) {
+void FoldPrinter::accumulate(const Level& reductions, const std::string& lane, bool together) {
   begin_elements();
   for (const FoldReduction* r : reductions) {
     const std::string s = fmt::format("s{}[{}]", number(*r), lane);
@@ -205,6 +251,8 @@ void FoldPrinter::accumulate(const Level& reductions, const std::string& lane) {
       writer_->line(fmt::format("{0} = {1} ? {2} : {0};", s, better, x));
       writer_->line(fmt::format("p{0}[l] = {1} ? ({2}){3} : p{0}[l];", number(*r), better, place_type(),
                                 print_c(layout_.loops[0].variable).text));
+    } else if (together && raises(*r)) {
+      writer_->line(fmt::format("LUMEN_SEE(s{0}, x{0}, {1}, {2});", number(*r), lane, x));
     } else {
       writer_->line(fmt::format("{} = {};", s, call(*r, s, x)));
     }

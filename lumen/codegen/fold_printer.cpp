@@ -151,20 +151,26 @@ FoldPrinter::Level FoldPrinter::level(int number) const {
   return found;
 }
 
-int FoldPrinter::cost_of(const Level& reductions) const {
-  std::set<NodeId> seen;
+// What is computed for an element that is reduced.
+std::set<NodeId> FoldPrinter::elements_of(const Level& reductions) const {
+  std::set<NodeId> found;
   std::vector<NodeId> todo;
-  int cost = 0;
   for (const FoldReduction* each : reductions) todo.push_back(each->operand);
   while (!todo.empty()) {
     const NodeId id = todo.back();
     todo.pop_back();
     const auto is_kept = [&](const Buffer& buffer) { return buffer.node == id && buffer.is_filled; };
-    if (!seen.insert(id).second || std::any_of(buffers_.begin(), buffers_.end(), is_kept)) continue;
+    if (std::any_of(buffers_.begin(), buffers_.end(), is_kept)) continue;
     if (!(body_[id].type.shape == plan_.whole) || body_[id].is<hlir::View>()) continue;
-    cost += op_cost(body_, id);
+    if (!found.insert(id).second) continue;
     todo.insert(todo.end(), body_[id].operands.begin(), body_[id].operands.end());
   }
+  return found;
+}
+
+int FoldPrinter::cost_of(const Level& reductions) const {
+  int cost = 0;
+  for (const NodeId id : elements_of(reductions)) cost += op_cost(body_, id);
   return cost;
 }
 

@@ -49,6 +49,7 @@ class FoldPrinter {
   bool lies_in_group(const Buffer& buffer) const;
   ElementWriter::Stored stored(const Buffer& buffer) const;
   Level level(int number) const;
+  std::set<NodeId> elements_of(const Level& reductions) const;
   int cost_of(const Level& reductions) const;
   int64_t lanes_of(const Level& reductions) const;
 
@@ -59,8 +60,11 @@ class FoldPrinter {
   void fold_level(const Level& reductions);
   void declare(const Level& reductions);
   void fold_lanes(const Level& reductions, const std::string& from, const std::string& to);
+  std::optional<NodeId> power_in(const Level& reductions) const;
+  void raise_lanes(NodeId power);
+  void open_lanes(std::string_view word);
   void fold_columns(const Level& reductions, const std::string& from, const std::string& to);
-  void accumulate(const Level& reductions, const std::string& lane);
+  void accumulate(const Level& reductions, const std::string& lane, bool together = false);
   void join_ways(const Level& reductions);
   void flush(const Level& reductions, bool into_total);
   void finish(const FoldReduction& reduction);
@@ -90,6 +94,7 @@ class FoldPrinter {
   std::string times_ways() const;
   std::string extent(const FoldLoop& loop) const { return print_c(loop.extent).text; }
   bool flushes(const FoldReduction& reduction) const;
+  bool raises(const FoldReduction& reduction) const;
   std::string place_type() const;
   std::string no_place() const;
 

@@ -23,25 +23,51 @@ int64_t grain_of(const Graph& body) {
   return 1;
 }
 
-std::string kernel_names(const Graph& body) {
-  std::string text;
+namespace {
+
+struct KernelName {
+  std::string type, name, place;
+};
+
+std::vector<KernelName> pointers_of(const Graph& body) {
+  std::vector<KernelName> all;
   for (size_t k = 0; k < body.inputs().size(); ++k) {
-    text += fmt::format("  const {0}* LUMEN_RESTRICT a{1} = (const {0}*)LUMEN_ALIGNED(LUMEN_IN({1}));\n",
-                        storage_type(body[body.inputs()[k]].type.dtype), k);
+    all.push_back({fmt::format("const {}", storage_type(body[body.inputs()[k]].type.dtype)), fmt::format("a{}", k),
+                   fmt::format("LUMEN_IN({})", k)});
   }
   for (size_t k = 0; k < body.outputs().size(); ++k) {
-    text += fmt::format("  {0}* LUMEN_RESTRICT r{1} = ({0}*)LUMEN_ALIGNED(LUMEN_OUT({1}));\n",
-                        storage_type(body[body.outputs()[k].value].type.dtype), k);
+    all.push_back({std::string(storage_type(body[body.outputs()[k].value].type.dtype)), fmt::format("r{}", k),
+                   fmt::format("LUMEN_OUT({})", k)});
   }
+  return all;
+}
+
+std::string dim_names(const Graph& body) {
+  std::string text;
   for (size_t k = 0; k < body.dims().size(); ++k) text += fmt::format("  const int64_t n{0} = LUMEN_DIM({0});\n", k);
   return text;
 }
 
+}  // namespace
+
+std::string kernel_names(const Graph& body) {
+  std::string text;
+  for (const auto& [type, name, place] : pointers_of(body)) {
+    text += fmt::format("  LUMEN_NAME({}, {}, {})\n", type, name, place);
+  }
+  return text + dim_names(body);
+}
+
 std::string kernel_head(const Graph& body, const std::string& name, int threads, int blocks) {
   const size_t inputs = std::max<size_t>(1, body.inputs().size());
-  const std::string word = blocks == 1 ? "LUMEN_KERNEL" : fmt::format("LUMEN_KERNEL_{}", blocks);
-  return fmt::format("{}({}, {}, {}, {}, {}) {{\n{}  LUMEN_BEGIN;\n  int64_t fault = 0;\n", word, name, threads, inputs,
-                     body.outputs().size() + 1, body.dims().size(), kernel_names(body));
+  std::string names;
+  for (const auto& [type, each, place] : pointers_of(body))
+    names += fmt::format(" each({}, {}, {})", type, each, place);
+  return fmt::format(
+      "#define {0}_NAMES(each){1}\nLUMEN_KERNEL{2}({0}, {3}, {4}, {5}, {6}) {{\n  LUMEN_NAMES({0})\n{7}  LUMEN_BEGIN;\n"
+      "  int64_t fault = 0;\n",
+      name, names, blocks == 1 ? "" : fmt::format("_{}", blocks), threads, inputs, body.outputs().size() + 1,
+      body.dims().size(), dim_names(body));
 }
 
 int64_t group_width(const Graph& body, Expr extent) {

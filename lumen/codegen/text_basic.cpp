@@ -36,10 +36,12 @@ LUMEN_FN float lumen_max_f32(float a, float b) { return ((a > b) | (a != a)) ? a
 #endif
 LUMEN_FN double lumen_max_f64(double a, double b) { return ((a > b) | (a != a)) ? a : b; }
 // x, or the bound that it is beyond; NaN stays. For AArch64 gcc makes ten instructions of a comparison that is true for
-// NaN, and it reverses some that are not. Not for maxima over a loop: gcc 12 fails on those.
+// NaN, and it reverses some that are not. Not for maxima over a loop: gcc 12 fails on those. lumen_lower is at_most where
+// anything may come of NaN.
 #if defined(__aarch64__) && !defined(LUMEN_HARDWARE)
 LUMEN_FN float lumen_at_most_f32(float x, float most) { return x != x ? x : __builtin_fminf(x, most); }
 LUMEN_FN double lumen_at_most_f64(double x, double most) { return x != x ? x : __builtin_fmin(x, most); }
+LUMEN_FN float lumen_lower_f32(float x, float most) { return __builtin_fminf(x, most); }
 LUMEN_FN float lumen_at_least_f32(float x, float least) { return x != x ? x : __builtin_fmaxf(x, least); }
 LUMEN_FN float lumen_within_f32(float x, float least, float most) {
   return x != x ? x : __builtin_fmaxf(__builtin_fminf(x, most), least);
@@ -50,6 +52,7 @@ LUMEN_FN double lumen_within_f64(double x, double least, double most) {
 #else
 LUMEN_FN float lumen_at_most_f32(float x, float most) { return x > most ? most : x; }
 LUMEN_FN double lumen_at_most_f64(double x, double most) { return x > most ? most : x; }
+LUMEN_FN float lumen_lower_f32(float x, float most) { return x > most ? most : x; }
 LUMEN_FN float lumen_at_least_f32(float x, float least) { return x < least ? least : x; }
 LUMEN_FN float lumen_within_f32(float x, float least, float most) {
   float y = x < least ? least : x;

@@ -13,7 +13,7 @@ LUMEN_FN float lumen_exp2_f32(float x) { float y; asm("ex2.approx.f32 %0, %1;" :
 LUMEN_FN float lumen_exp2_f32(float x) {
   float c = lumen_within_f32(x, -151.0f, 129.0f);
   float shifted = c + 12582912.0f;
-  int32_t n = (int32_t)(lumen_bits_f32(shifted) - 0x4b400000u);
+  uint32_t u = lumen_bits_f32(shifted) << 22;
   float f = c - (shifted - 12582912.0f);
   float p = 0.000154531634f;
   p = lumen_fma_f32(p, f, 0.00133908633f);
@@ -22,8 +22,9 @@ LUMEN_FN float lumen_exp2_f32(float x) {
   p = lumen_fma_f32(p, f, 0.240226507f);
   p = lumen_fma_f32(p, f, 0.693147182f);
   p = lumen_fma_f32(p, f, 1.0f);
-  int32_t half = n >> 1;
-  return p * lumen_power_f32(half) * lumen_power_f32(n - half);
+  // n / 2 and (n + 1) / 2, each rounded down, where exponents are.
+  uint32_t half = u & 0xff800000u, rest = (u + 0x3fc00000u) & 0xff800000u;
+  return lumen_from_bits_f32(lumen_bits_f32(p) + half) * lumen_from_bits_f32(rest);
 }
 #endif
 

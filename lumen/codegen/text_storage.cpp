@@ -23,6 +23,10 @@ LUMEN_FN uint8_t lumen_wrap_bool(uint8_t x) { return x != 0; }
 LUMEN_FN uint8_t lumen_load_bool(uint8_t x) { return x != 0; }
 LUMEN_FN uint8_t lumen_store_bool(uint8_t x) { return x != 0; }
 )";
+// The top bit the other way: what has a sign has none, and is 128 more, or the reverse.
+const char* const kFlipByte = R"(
+LUMEN_FN uint8_t lumen_flip_byte(int32_t x) { return (uint8_t)(x ^ 0x80); }
+)";
 // Four bits never leave their byte.
 const char* const kFour = R"(
 LUMEN_FN {C} lumen_load_{S}(const uint8_t* bytes, int64_t k) {{
@@ -74,7 +78,7 @@ std::string conversions(DType dtype) {
 }  // namespace
 
 std::string storage() {
-  std::string text;
+  std::string text = kFlipByte;
   for (const DTypeInfo& row : all_dtypes()) text += conversions(row.dtype);
   return text;
 }

@@ -161,30 +161,53 @@ TEST(Contract, sums_parts_of_a_piece) {
   cases.run(4);
 }
 
-// Bytes of both sides, of which lanes add up four products: signs, sums in pieces, what is no multiple of four.
+// Bytes of both sides, of which lanes add up four products: signs, sums in pieces, what is no multiple of four, columns
+// that lie along the summed axis and across it. `word` is the instruction, or nothing where there is none.
+void multiply_bytes(DType rows, DType columns, const std::string& word, const Target& target, bool here,
+                    std::initializer_list<const char*> sizes) {
+  for (const char* order : {"kn", "nk"}) {
+    ContractCases cases(0);
+    Graph graph;
+    const Expr m = graph.dim("m", 1, 100), k = graph.dim("k", 0, 400);
+    const Tensor x = cast(graph.input("a0", {m, k}, rows), i32);
+    const bool along = order[0] == 'n';
+    const Tensor y = cast(graph.input("a1", along ? Shape{70, k} : Shape{k, 70}, columns), i32);
+    product(x, "mk", y, order, "mn").output("r0");
+    const std::vector<ContractSchedule> proposed = contract_schedules(graph, target);
+    EXPECT_EQ(proposed[0].method == ContractMethod::quads, !word.empty()) << proposed[0].str();
+    EXPECT_NE(print_contract(graph, "k", proposed[0], target).value().text.find(word), std::string::npos);
+    if (word.empty() || !here) continue;
+    std::vector<ContractSchedule> schedules;
+    for (const std::string size : sizes) schedules.push_back(ContractSchedule::parse("quads " + size).value());
+    cases.add(graph, {{{"m", 1}, {"k", 0}}, {{"m", 3}, {"k", 1}}, {{"m", 70}, {"k", 66}}, {{"m", 100}, {"k", 399}}},
+              schedules);
+    cases.run(0);
+  }
+}
+
+TEST(Contract, multiplies_bytes_four_by_four_on_x86) {
+  Target target;
+  target.vector_bytes = 64;
+  target.vector_registers = 32;
+  target.avx512 = target.avx512_vnni = true;
+  const bool here = cpu::cpu().avx512_vnni && !cpu::cpu().amx_int8;
+  for (const DType rows : {i8, u8}) {
+    for (const DType columns : {i8, u8}) {
+      multiply_bytes(rows, columns, "vpdpbusd", target, here,
+                     {"mr=8 nr=48 kc=64 kr=16 mc=16 nc=96", "mr=16 nr=16 kc=400 mc=112 nc=32 own=1",
+                      "mr=8 nr=32 kc=52 mc=24 nc=32"});
+    }
+  }
+}
+
 TEST(Contract, multiplies_bytes_four_by_four) {
   Target target;
   target.vector_registers = 32;
   target.lane_products = target.dotprod = true;
   for (const auto& [rows, columns, word] : {std::tuple(i8, i8, "sdot"), {u8, u8, "udot"}, {u8, i8, ""}}) {
-    ContractCases cases(0);
-    Graph graph;
-    const Expr m = graph.dim("m", 1, 100), k = graph.dim("k", 0, 400);
-    const Tensor x = cast(graph.input("a0", {m, k}, rows), i32);
-    const Tensor y = cast(graph.input("a1", {k, 70}, columns), i32);
-    product(x, "mk", y, "kn", "mn").output("r0");
-    const std::vector<ContractSchedule> proposed = contract_schedules(graph, target);
-    EXPECT_EQ(proposed[0].method == ContractMethod::quads, *word != 0) << proposed[0].str();
-    EXPECT_NE(print_contract(graph, "k", proposed[0], target).value().text.find(word), std::string::npos);
-    if (*word == 0 || !cpu::cpu().dotprod) continue;
-    std::vector<ContractSchedule> schedules;
-    for (const char* sizes : {"mr=8 nr=12 kc=64 kr=16 mc=16 nc=24", "mr=4 nr=12 kc=400 mc=100 nc=24 own=1",
-                              "mr=12 nr=4 kc=52 mc=24 nc=8"}) {
-      schedules.push_back(ContractSchedule::parse(std::string("quads ") + sizes).value());
-    }
-    cases.add(graph, {{{"m", 1}, {"k", 0}}, {{"m", 3}, {"k", 1}}, {{"m", 70}, {"k", 66}}, {{"m", 100}, {"k", 399}}},
-              schedules);
-    cases.run(0);
+    multiply_bytes(
+        rows, columns, word, target, cpu::cpu().dotprod,
+        {"mr=8 nr=12 kc=64 kr=16 mc=16 nc=24", "mr=4 nr=12 kc=400 mc=100 nc=24 own=1", "mr=12 nr=4 kc=52 mc=24 nc=8"});
   }
   const ContractSchedule odd = ContractSchedule::parse("quads mr=3 nr=12 kc=64 mc=12 nc=24").value();
   Graph bytes;
@@ -217,7 +240,18 @@ TEST(Contract, has_several_right_sides) {
 
 TEST(Contract, reads_windows) {
   ContractCases cases;
-  add_windows(cases.adder());
+  for (const int64_t channels : {1, 3, 8}) {
+    add_windows(cases.adder(), f32, f32, channels);
+    add_windows(cases.adder(), bf16, f32, channels);
+    add_windows(cases.adder(), i8, i32, channels);
+  }
+  // Pieces of the sum that begin anywhere in a window.
+  const auto cut = [&](const Graph& graph, const std::vector<DimValues>& dims) {
+    cases.add(graph, dims,
+              {ContractSchedule::parse("gemm mr=4 nr=16 kc=20 mc=8 nc=32").value(),
+               ContractSchedule::parse("gemm mr=4 nr=16 kc=31 mc=8 nc=16 own=1").value()});
+  };
+  for (const int64_t channels : {3, 7}) add_windows(cut, f32, f32, channels);
   cases.run(4);
 }
 

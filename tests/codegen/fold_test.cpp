@@ -75,6 +75,25 @@ TEST(Fold, puts_a_nan_above_everything) {
   cases.run_all();
 }
 
+// Vectors and what is left of a row give the same numbers: of every lane and of numbers that are none, too large or too
+// small. All others of a row are 2^-inf.
+TEST(Fold, raises_two_to_the_same_power_everywhere) {
+  constexpr int64_t kLength = 91;
+  const double powers[] = {0.3,    -17.77, 127.9, 128,  1e30,  -125.6, -126.4, -140.2, -148.9,
+                           -149.6, -151.5, -1e30, kInf, -kInf, kNan,   63.5,   -0.5,   1.5};
+  Graph graph;
+  const int64_t rows = kLength * std::ssize(powers);
+  sum(exp2(graph.input("x", {rows, kLength})), {1}).output("y");
+  KernelCases cases(fold_text);
+  cases.add(graph, {}, 1.25, "powers");
+  std::vector<Lane>& lanes = cases.last().inputs[0].lanes;
+  for (int64_t row = 0; row < rows; ++row) {
+    for (int64_t k = 0; k < kLength; ++k) lanes[row * kLength + k].f = -kInf;
+    lanes[row * kLength + row % kLength].f = static_cast<float>(powers[row / kLength]);
+  }
+  cases.run_all();
+}
+
 TEST(Fold, takes_what_is_around_reductions_with_it) {
   KernelCases cases(fold_text);
   for (const int64_t length : kLengths) {
