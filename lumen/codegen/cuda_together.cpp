@@ -19,20 +19,22 @@ constexpr std::pair<std::string_view, std::string_view> kSmall[] = {
     {"map", "map"},         {"fold", "fold"},          {"gpu-scatter", "scatter"},
     {"gpu-dot", "product"}, {"gpu-blocks", "product"}, {"gpu-sweep", "product"}};
 
-// The place of a step's function in a text: LUMEN_KERNEL(name, threads, counts) {…}, or LUMEN_KERNEL_2 for as many
-// blocks of a multiprocessor.
+// A step's function in a text: a line that defines the names of its buffers, and LUMEN_KERNEL(name, threads, counts) {…},
+// or LUMEN_KERNEL_2 for as many blocks of a multiprocessor.
 struct Function {
+  std::string names;
   int blocks = 1;
   std::string counts;  // of inputs, outputs and dims
   std::string body;
 };
 Function function_named(const std::string& text, const std::string& name) {
-  const size_t open = text.find(fmt::format("({}, ", name));
-  CHECK(open != std::string::npos && open > 1, "a text without the function of its step");
+  const size_t names = text.find(fmt::format("#define {}_NAMES(", name)), after = text.find('\n', names) + 1;
+  const size_t open = text.find(fmt::format("({}, ", name), after);
+  CHECK(names != std::string::npos && open != std::string::npos, "a text without the function of its step");
   const size_t counts = text.find(", ", open + name.size() + 3) + 2, close = text.find(')', counts);
   const size_t end = text.find("\n}\n", close) + 3;
   const size_t digits = text.find_last_not_of("0123456789", open - 1) + 1;
-  return {digits < open ? std::stoi(text.substr(digits, open - digits)) : 1, text.substr(counts, close - counts),
+  return {text.substr(names, after - names), digits < open ? std::stoi(text.substr(digits, open - digits)) : 1, text.substr(counts, close - counts),
           text.substr(close + 1, end - close - 1)};
 }
 
@@ -68,6 +70,7 @@ std::string print_joint(std::span<const KernelStep* const> parts, std::span<cons
     const Function function = function_named(*texts[k], parts[k]->name);
     blocks = k == 0 ? function.blocks : std::min(blocks, function.blocks);
     const std::string arguments = fmt::format("LumenArgs<{}>", function.counts);
+    functions += function.names;
     functions += fmt::format("LUMEN_FN void {}_{}(const {}& args, LumenBlocks blockIdx, LumenBlocks gridDim){}",
                              joint.name, k, arguments, function.body);
     members += fmt::format("  {} part{};\n", arguments, k);

@@ -23,8 +23,8 @@ LUMEN_FN float lumen_exp2_f32(float x) {
   p = lumen_fma_f32(p, f, 0.693147182f);
   p = lumen_fma_f32(p, f, 1.0f);
   // n / 2 and (n + 1) / 2, each rounded down, where exponents are.
-  uint32_t half = u & 0xff800000u, rest = (u + 0x3fc00000u) & 0xff800000u;
-  return lumen_from_bits_f32(lumen_bits_f32(p) + half) * lumen_from_bits_f32(rest);
+  uint32_t half = (u + 0x3f800000u) & 0xff800000u, rest = (u + 0x3fc00000u) & 0xff800000u;
+  return p * lumen_from_bits_f32(half) * lumen_from_bits_f32(rest);
 }
 #endif
 

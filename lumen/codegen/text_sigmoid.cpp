@@ -64,9 +64,8 @@ LUMEN_FN float lumen_erf_f32(float x) {
   float t = a * a, t2 = t * t;
   float q5 = lumen_fma_f32(7.87587487e-05f, t, -0.00080168643f);
   float q3 = lumen_fma_f32(0.00518908724f, t, -0.0268542115f);
-  float q1 = lumen_fma_f32(0.112835944f, t, -0.37612626f);
-  q1 = lumen_fma_f32(lumen_fma_f32(q5, t2, q3), t2, q1);
-  float q = lumen_fma_f32(q1, t, 0.128379166f);
+  float q = lumen_fma_f32(lumen_fma_f32(q5, t2, q3), t, 0.112835944f);
+  q = lumen_fma_f32(lumen_fma_f32(q, t, -0.37612626f), t, 0.128379166f);
   float u = lumen_lower_f32(a, 4.0f) - 2.46000004f;
   float u2 = u * u, u4 = u2 * u2;
   float g13 = lumen_fma_f32(1.09896143e-06f, u, 8.46832506e-08f);
