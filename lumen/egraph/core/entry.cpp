@@ -39,7 +39,10 @@ struct Settling {
 
 template <class Count>
 [[gnu::always_inline]] inline void settle_with(const Settling& s, const Count& count) {
-  for (size_t k = 0; k < s.fresh.size(); ++k) {
+  constexpr size_t kAhead = 32;
+  const size_t total = s.fresh.size();
+  for (size_t k = 0; k < total; ++k) {
+    if (k + kAhead < total) s.table.prefetch_slot(s.fresh[k + kAhead].slot);
     const auto [slot, key] = s.fresh[k];
     const bool stays = !s.moved.empty() && s.moved[key] >= s.clean;
     s.table.settle(slot, stays ? s.moved[key] : s.base + rank(s.ranks, key, count));

@@ -124,11 +124,17 @@ Index& Table::start_catch_up(uint32_t column, size_t range) {
 }
 
 void Table::catch_up_share(Index& index, uint32_t column, Row end, uint32_t share, uint32_t shares) const {
-  constexpr Row kAhead = 8;
-  for (Row r = index.reach; r < end; ++r) {
-    if (r + kAhead < end) index.prefetch(row(r + kAhead)[column]);
-    const Value value = row(r)[column];
-    if ((Index::part(value) & (shares - 1)) == share && !dead(r)) index.add(value, r);
+  constexpr Row kBatch = 32;
+  std::array<Row, kBatch> batch;
+  for (Row r = index.reach; r < end;) {
+    Row count = 0;
+    for (; r < end && count < kBatch; ++r) {
+      batch[count] = r;
+      const bool mine = (Index::part(row(r)[column]) & (shares - 1)) == share;
+      count += static_cast<Row>(mine & !dead(r));  // no branch: it is a coin toss
+    }
+    for (Row i = 0; i < count; ++i) index.prefetch(row(batch[i])[column]);
+    for (Row i = 0; i < count; ++i) index.add(row(batch[i])[column], batch[i]);
   }
 }
 

@@ -167,6 +167,7 @@ class Table {
   Value* room(size_t count) { return rows_.room(count * columns()); }
   // So many rows were killed by writing kNone to them.
   void forget(Row count) { live_ -= count; }
+  [[gnu::always_inline]] void prefetch_slot(uint64_t slot) const { __builtin_prefetch(&groups_[slot / 16], 1); }
   void settle(uint64_t slot, Row row) { groups_[slot / 16].rows[slot % 16] = row; }
 
   void kill(Row r) {
