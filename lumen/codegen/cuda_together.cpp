@@ -19,8 +19,8 @@ constexpr std::pair<std::string_view, std::string_view> kSmall[] = {
     {"map", "map"},         {"fold", "fold"},          {"gpu-scatter", "scatter"},
     {"gpu-dot", "product"}, {"gpu-blocks", "product"}, {"gpu-sweep", "product"}};
 
-// A step's function in a text: a line that defines the names of its buffers, and LUMEN_KERNEL(name, threads, counts) {…},
-// or LUMEN_KERNEL_2 for as many blocks of a multiprocessor.
+// A step's function in a text: a line that defines the names of its buffers, and LUMEN_KERNEL(name, threads, counts)
+// {…}, or LUMEN_KERNEL_2 for as many blocks of a multiprocessor.
 struct Function {
   std::string names;
   int blocks = 1;
@@ -34,8 +34,8 @@ Function function_named(const std::string& text, const std::string& name) {
   const size_t counts = text.find(", ", open + name.size() + 3) + 2, close = text.find(')', counts);
   const size_t end = text.find("\n}\n", close) + 3;
   const size_t digits = text.find_last_not_of("0123456789", open - 1) + 1;
-  return {text.substr(names, after - names), digits < open ? std::stoi(text.substr(digits, open - digits)) : 1, text.substr(counts, close - counts),
-          text.substr(close + 1, end - close - 1)};
+  return {text.substr(names, after - names), digits < open ? std::stoi(text.substr(digits, open - digits)) : 1,
+          text.substr(counts, close - counts), text.substr(close + 1, end - close - 1)};
 }
 
 }  // namespace
