@@ -82,12 +82,10 @@ std::vector<ContractSchedule> vector_schedules(const ContractRoles& roles, const
 
 std::vector<ContractSchedule> quad_schedules(const ContractRoles& roles, const TileTypes& types, const Target& target) {
   const int64_t lanes = target.vector_bytes / types.sum_bytes;
-  const int64_t multiple = tile_rows(types, lanes);
-  const TileSize size{8, 3};
   ContractSchedule s;
   s.method = ContractMethod::quads;
-  s.mr = even_piece(roles.extent(Role::row), size.rows, multiple);
-  s.nr = even_piece(roles.extent(Role::column), size.vectors * lanes, lanes);
+  s.mr = even_piece(roles.extent(Role::row), 8, tile_rows(types, lanes));
+  s.nr = even_piece(roles.extent(Role::column), 3 * lanes, lanes);
   std::vector<ContractSchedule> all{blocked(s, roles, types.depth, 128, 512, 2048),
                                     blocked(s, roles, types.depth, 64, 256, 2048)};
   if (all[0] == all[1]) all.pop_back();

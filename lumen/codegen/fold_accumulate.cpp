@@ -175,12 +175,7 @@ void FoldPrinter::fold_lanes(const Level& reductions, const std::string& from, c
       open_lanes("LUMEN_LANES_OF");
     }
     writer_->line(fmt::format("const int64_t {} = b + l;", name_of(loop)));
-    if (power && !rest) {
-      const std::string x = writer_->value(body_[*power].operands[0], layout_.element);
-      writer_->line(fmt::format("const float power = LUMEN_POWER(powers, l, {});", x));
-      writer_->know(*power, layout_.element, "power");
-    }
-    accumulate(reductions, "l", !rest);
+    rest ? accumulate(reductions, "l") : accumulate(reductions, "l", true, power);
     writer_->close();
     for (const FoldReduction* r : reductions) {
       if (rest || !raises(*r)) continue;
@@ -240,8 +235,14 @@ void FoldPrinter::fold_columns(const Level& reductions, const std::string& from,
   for (size_t k = 0; k < outer; ++k) writer_->close();
 }
 
-void FoldPrinter::accumulate(const Level& reductions, const std::string& lane, bool together) {
+void FoldPrinter::accumulate(const Level& reductions, const std::string& lane, bool together,
+                             std::optional<NodeId> power) {
   begin_elements();
+  if (power) {
+    const std::string x = writer_->value(body_[*power].operands[0], layout_.element);
+    writer_->line(fmt::format("const float power = LUMEN_POWER(powers, {}, {});", lane, x));
+    writer_->know(*power, layout_.element, "power");
+  }
   for (const FoldReduction* r : reductions) {
     const std::string s = fmt::format("s{}[{}]", number(*r), lane);
     const std::string x = writer_->value(r->operand, layout_.element);

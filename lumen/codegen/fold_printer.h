@@ -64,7 +64,9 @@ class FoldPrinter {
   void raise_lanes(NodeId power);
   void open_lanes(std::string_view word);
   void fold_columns(const Level& reductions, const std::string& from, const std::string& to);
-  void accumulate(const Level& reductions, const std::string& lane, bool together = false);
+  // `together`: in a group of lanes, of which `power` is among the powers that were raised.
+  void accumulate(const Level& reductions, const std::string& lane, bool together = false,
+                  std::optional<NodeId> power = {});
   void join_ways(const Level& reductions);
   void flush(const Level& reductions, bool into_total);
   void finish(const FoldReduction& reduction);

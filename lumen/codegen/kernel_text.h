@@ -56,8 +56,10 @@ int64_t grain_of(const Graph& body);
 
 // a0, a1, …, r0, r1, … and n0, n1, … out of the kernel's parameters.
 std::string kernel_names(const Graph& body);
-// How a kernel begins: its name, those names, and `fault`.
-// On a GPU, `blocks` is how many of them a multiprocessor should have at a time: one of kKernelBlocks.
+// How a kernel begins: a line that defines name_NAMES(each), which is each(type, name, place) of those that are
+// pointers; its name, those names, and `fault`. In C its buffers are parameters of a function of its own: gcc believes
+// only of parameters that what they point to does not overlap. On a GPU, `blocks` is how many of them a multiprocessor
+// should have at a time: one of kKernelBlocks.
 constexpr int kKernelBlocks[] = {12, 8, 6, 4, 3, 2, 1};
 std::string kernel_head(const Graph& body, const std::string& name, int threads = kBlockThreads, int blocks = 1);
 // The number of the message that belongs to the lowest bit of `fault`, when `before` messages come before its own; 0

@@ -50,7 +50,6 @@ const char* const kC = R"C(
 #define LUMEN_CALL const void* const* in, void* const* out, const int64_t* dims, int64_t begin, int64_t end
 #define LUMEN_C_KERNEL(name) int64_t name(LUMEN_CALL)
 #define LUMEN_NAME(type, name, place) type* restrict name = (type*)(place);
-// That buffers do not overlap gcc believes of parameters only.
 #define LUMEN_PARAMETER(type, name, place) type *restrict const name,
 #define LUMEN_ARGUMENT(type, name, place) (type*)(place),
 #define LUMEN_NAMES(name)
