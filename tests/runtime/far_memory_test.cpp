@@ -94,18 +94,18 @@ TEST(FarMemory, SmallInputsTravelTogetherToPlacesThatStay) {
 // x and sum are added up, in two outputs: one that updates the state, one that can be fed.
 class Ahead : public ::testing::Test {
  protected:
-  Ahead() : memory_(std::make_shared<FarMemory>()), session_(graph_of(), make_executable()) {}
+  Ahead() : graph_(make_graph()), memory_(std::make_shared<FarMemory>()), session_(graph_, make_executable()) {}
 
-  std::shared_ptr<Graph> graph_of() {
-    graph_ = std::make_shared<Graph>();
-    const Expr n = graph_->dim("n", 1, 8);
-    const NodeId x = graph_->add_input({"x", InputKind::data, DType::i32, {n}}).value();
-    const NodeId y = graph_->add_input({"y", InputKind::data, DType::i32, {n}}).value();
-    const NodeId sum = graph_->add_input({"sum", InputKind::state, DType::i32, {n}}).value();
-    graph_->add_output("more", graph_->add(hlir::Add{}, std::vector{x, y}).value()).value();
-    graph_->add_output("all", graph_->add(hlir::Add{}, std::vector{sum, x}).value(), sum).value();
-    graph_->add_output("ratio", graph_->add(hlir::Div{}, std::vector{x, y}).value()).value();
-    return graph_;
+  static std::shared_ptr<Graph> make_graph() {
+    auto graph = std::make_shared<Graph>();
+    const Expr n = graph->dim("n", 1, 8);
+    const NodeId x = graph->add_input({"x", InputKind::data, DType::i32, {n}}).value();
+    const NodeId y = graph->add_input({"y", InputKind::data, DType::i32, {n}}).value();
+    const NodeId sum = graph->add_input({"sum", InputKind::state, DType::i32, {n}}).value();
+    graph->add_output("more", graph->add(hlir::Add{}, std::vector{x, y}).value()).value();
+    graph->add_output("all", graph->add(hlir::Add{}, std::vector{sum, x}).value(), sum).value();
+    graph->add_output("ratio", graph->add(hlir::Div{}, std::vector{x, y}).value()).value();
+    return graph;
   }
   std::unique_ptr<Executable> make_executable() {
     auto made = std::make_unique<FarExecutable>(graph_, memory_);
