@@ -119,6 +119,13 @@ LUMEN_FN void lumen_read_row(T (&x)[turns][width], const T* row, int64_t count) 
   }
 }
 
+// What a block will read of a row comes nearer, by lines.
+template <int threads, class T>
+LUMEN_FN void lumen_ask_for_row(const T* row, int64_t count) {
+  const int64_t bytes = count * (int64_t)sizeof(T);
+  for (int64_t at = (int64_t)threadIdx.x * 128; at < bytes; at += threads * 128) lumen_prefetch((const char*)row + at);
+}
+
 // The nearest number of at most 41 bits.
 LUMEN_FN int64_t lumen_near_i64(int64_t x) {
   return lumen_max_i64(lumen_min_i64(x, (int64_t)1 << 40), -((int64_t)1 << 40));

@@ -33,7 +33,8 @@ namespace {
 // LUMEN_FULL_TURNS, LUMEN_GROUP_TURNS      LUMEN_FULL_GROUPS and LUMEN_GROUPS where it is known how many turns the
 //                                          threads of a GPU take, so that they hold what they have of a row, all its
 //                                          groups: in LUMEN_HOLD_ROW, or LUMEN_TAKE_ROW, which reads it. In C,
-//                                          LUMEN_TAKE_TURN is LUMEN_TAKE; on a GPU a turn has nothing to read
+//                                          LUMEN_TAKE_TURN is LUMEN_TAKE; on a GPU a turn has nothing to read.
+//                                          LUMEN_TAKE_ROW_AHEAD is a GPU's: it fetches another row, too
 // LUMEN_SEE(s, x, l, value)                lane l of the maxima s gets to know a value, by LUMEN_RAISE after the lanes
 // at
 //                                          the latest: LUMEN_SEEN is room to wait in
@@ -360,6 +361,13 @@ LUMEN_FN uint32_t lumen_some_threads(void) {
   {                                                                                                \
     const int64_t first = begin;                                                                   \
     lumen_read_row<threads>(name, from + (index), (end) - (begin));                                \
+  }
+// And what the block that reads row + ahead will need is on its way from memory.
+#define LUMEN_TAKE_ROW_AHEAD(type, name, width, turns, ahead, threads, from, first, begin, end, index) \
+  LUMEN_TAKE_ROW(type, name, width, turns, threads, from, first, begin, end, index);                   \
+  if (const int64_t i0 = row + (ahead); i0 < lumen_rows(args)) {                                       \
+    const int64_t first = begin;                                                                       \
+    lumen_ask_for_row<threads>(from + (index), (end) - (begin));                                       \
   }
 #define LUMEN_TAKE_TURN(type, name, width, from, first, group, index)
 #define LUMEN_LANES_OF(l, lanes, width) _Pragma("unroll") for (int64_t l = 0; l < (width); ++l)

@@ -56,6 +56,8 @@ constexpr Way kWays[] = {
      anywhere<[](const Graph& body, const std::string& name) { return print_fold(body, name); }>},
     {"gpu-fold", "fold", OpFamily::reduce, Needs::blocks, print_cuda_fold},
     {"gpu-held-fold", "fold", OpFamily::reduce, Needs::registers, anywhere<print_cuda_held_fold>},
+    {"gpu-ahead-fold", "fold", OpFamily::reduce, Needs::registers, print_cuda_ahead_fold},
+    {"gpu-held-ahead-fold", "fold", OpFamily::reduce, Needs::registers, print_cuda_held_ahead_fold},
     {"stream-fold", "fold", OpFamily::reduce, Needs::large_results,
      anywhere<[](const Graph& body, const std::string& name) {
        return streamed(print_fold(body, name, {.stack_first = true}));
