@@ -45,6 +45,7 @@ Expected<GpuLimits> measure_gpu(const CompileOptions& options) {
   };
   found.limits.f32_flops = LUMEN_TRY(rate(4096, f32));
   found.limits.bf16_flops = LUMEN_TRY(rate(8192, bf16));
+  found.limits.f16_flops = found.limits.bf16_flops;  // the same units, at the same rate
   return found;
 }
 

@@ -122,6 +122,7 @@ double Limits::copy_rate(double bytes) const {
 
 double Limits::matrix_rate(DType dtype) const {
   if (dtype == DType::bf16 && bf16_flops > 0) return bf16_flops;
+  if (dtype == DType::f16 && f16_flops > 0) return f16_flops;
   if (dtype == DType::i8 && i8_flops > 0) return i8_flops;
   return f32_flops;
 }

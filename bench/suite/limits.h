@@ -25,7 +25,8 @@ struct Limits {
   std::vector<CopyRate> copies;  // by rising bytes
   // Multiplications and additions per second; 0 where the machine has no such unit.
   double f32_flops = 0;   // fused multiply-adds of the vector units
-  double bf16_flops = 0;  // AMX
+  double bf16_flops = 0;  // AMX, tensor cores
+  double f16_flops = 0;   // tensor cores
   double i8_flops = 0;    // AMX
 
   // Of the copy whose size is nearest, as a ratio.

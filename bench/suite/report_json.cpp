@@ -50,6 +50,7 @@ Limits limits_of(const Json& json) {
   }
   limits.f32_flops = json.at("f32_flops").get<double>();
   limits.bf16_flops = json.at("bf16_flops").get<double>();
+  limits.f16_flops = json.value("f16_flops", 0.0);  // files of earlier versions have none
   limits.i8_flops = json.at("i8_flops").get<double>();
   return limits;
 }
@@ -98,11 +99,9 @@ Expected<Report> report_of(const Json& json) {
 Json limits_json(const Limits& limits) {
   Json copies = Json::array();
   for (const CopyRate& copy : limits.copies) copies.push_back({{"bytes", copy.bytes}, {"bytes_per_second", copy.rate}});
-  return {{"threads", limits.threads},
-          {"copies", copies},
-          {"f32_flops", limits.f32_flops},
-          {"bf16_flops", limits.bf16_flops},
-          {"i8_flops", limits.i8_flops}};
+  return {{"threads", limits.threads},     {"copies", copies},
+          {"f32_flops", limits.f32_flops}, {"bf16_flops", limits.bf16_flops},
+          {"f16_flops", limits.f16_flops}, {"i8_flops", limits.i8_flops}};
 }
 
 std::string print_report(const Report& report) {

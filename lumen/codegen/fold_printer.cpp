@@ -23,7 +23,7 @@ constexpr int64_t kMostHeld = 32, kMostElements = 32, kMostTurns = 8;
 // Where there are rows for all multiprocessors, each should have several of them on their way from memory at a time:
 // fewer threads a row with more elements each, and registers for several blocks.
 constexpr int64_t kFewThreads = 128;
-constexpr int kDear = 48;  // instructions for an element that need more registers
+constexpr int kDear = 48;            // instructions for an element that need more registers
 constexpr int64_t kResident = 1024;  // threads of a multiprocessor, or more
 
 int64_t compute_bytes(DType dtype) {

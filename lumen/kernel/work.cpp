@@ -44,6 +44,19 @@ class Count {
     return changes_in_place(node) ? elements(body_[node.operands[2]].type) : elements(node.type);
   }
 
+  static DType wider(DType a, DType b) { return info(a).bits < info(b).bits ? b : a; }
+  // Of what a factor is before it is cast to the dtype that products are summed in.
+  DType narrowest(NodeId id) const {
+    DType found = body_[id].type.dtype;
+    while (body_[id].op->family == OpFamily::cast || body_[id].op->family == OpFamily::view ||
+           body_[id].op->family == OpFamily::gather) {
+      id = body_[id].operands[0];
+      const DType before = body_[id].type.dtype;
+      if (info(before).bits < info(found).bits) found = before;
+    }
+    return found;
+  }
+
   // Adds what the node reads of its operands, which come later, and what it computes: as much as is read of it.
   void visit(NodeId id) {
     const Node& node = body_[id];
@@ -57,7 +70,7 @@ class Count {
         return;
       case OpFamily::contract:
         result_.flops += 2 * size(node.as<llir::Contract>().left.shape().numel());
-        result_.matrix = body_[node.operands[0]].type.dtype;
+        result_.matrix = wider(narrowest(node.operands[0]), narrowest(node.operands[1]));
         break;
       case OpFamily::unary:
       case OpFamily::binary:

@@ -13,7 +13,7 @@ struct Work {
   double bytes = 0;
   // Elementwise ops, sums and products count 1 each, computed once; views, casts and constants nothing.
   double flops = 0;
-  // What its contractions multiply, when it has any.
+  // What its contractions multiply, when it has any: in bf16 also where both factors were that before they were cast.
   std::optional<DType> matrix = {};
 };
 

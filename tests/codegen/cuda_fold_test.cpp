@@ -180,7 +180,9 @@ TEST(CudaFold, holds_more_of_many_rows) { run_many_rows(KernelCases(print_cuda_h
 TEST(CudaFold, asks_for_rows_of_later_blocks) {
   Target small = tests::gpu_target();
   small.multiprocessors = 16;
-  const auto ahead = [&](const Graph& body, const std::string& name) { return print_cuda_ahead_fold(body, name, small); };
+  const auto ahead = [&](const Graph& body, const std::string& name) {
+    return print_cuda_ahead_fold(body, name, small);
+  };
   const auto both = [&](const Graph& body, const std::string& name) {
     return print_cuda_held_ahead_fold(body, name, small);
   };

@@ -33,6 +33,24 @@ TEST(Work, a_contraction_counts_two_for_each_product) {
   EXPECT_EQ(work.matrix, f32);
 }
 
+// What tensor cores and tiles take: the casts are theirs.
+TEST(Work, factors_are_as_narrow_as_they_were_before_casts) {
+  const auto matrix = [](DType left, DType right, bool rounds) {
+    Graph g;
+    const Tensor a = g.input("a", {2, 3}, left), b = g.input("b", {4, 3}, right);
+    const Tensor x = rounds ? cast(cast(a, bf16), f32) : cast(a, f32);
+    const auto at = [](int k, Expr extent) { return Expr::index(k, extent); };
+    const Shape domain{2, 4, 3};
+    const llir::Contract product{View(domain, at(0, 2) * 3 + at(2, 3)), View(domain, at(1, 4) * 3 + at(2, 3)), 1};
+    const NodeId operands[] = {x.id, cast(b, f32).id};
+    EXPECT_TRUE(g.add_output("c", g.add(product, operands).value()).ok());
+    return work_of(g, {}).matrix;
+  };
+  EXPECT_EQ(matrix(bf16, bf16, false), bf16);
+  EXPECT_EQ(matrix(f32, bf16, false), f32);
+  EXPECT_EQ(matrix(f32, bf16, true), bf16);
+}
+
 TEST(Work, of_a_table_only_what_is_gathered_is_read) {
   Graph g;
   const Tensor table = g.input("table", {1000, 8}), ids = g.input("ids", {3}, i32);

@@ -7,7 +7,7 @@ namespace lumen::egraph {
 namespace {
 
 // Parts for each thread, and ranges for each part: a thread that is done with its own helps another.
-constexpr size_t kParts = 4, kRanges = 1;
+constexpr size_t kParts = 2, kRanges = 1;
 
 // std::popcount is a call into a library where the instruction is not assumed.
 inline uint32_t count_bits(uint64_t bits) {
@@ -72,10 +72,12 @@ Division::Division(EGraph::State& state, size_t keys)
 }
 
 void Division::list(size_t range, const uint32_t* hashes) const {
-  std::array<uint32_t*, Table::kParts> next{};
+  std::array<EntryPart::Listed*, Table::kParts> next{};
   for (size_t p = 0; p < parts; ++p) next[p] = lists[p].keys.data() + begin(range);
   const size_t end = begin(range + 1);
-  for (size_t i = begin(range); i < end; ++i) *next[Table::part(hashes[i], parts)]++ = static_cast<uint32_t>(i);
+  for (size_t i = begin(range); i < end; ++i) {
+    *next[Table::part(hashes[i], parts)]++ = {static_cast<uint32_t>(i), hashes[i]};
+  }
   for (size_t p = 0; p < parts; ++p) {
     lists[p].counts[range] = static_cast<uint32_t>(next[p] - (lists[p].keys.data() + begin(range)));
   }

@@ -132,22 +132,23 @@ class Entry {
     size_t used = 0;
     uint64_t* bits = part.numbered.data();
     for (size_t range = 0; range < division.ranges; ++range) {
-      const uint32_t* mine = part.keys.data() + division.begin(range);
+      const EntryPart::Listed* mine = part.keys.data() + division.begin(range);
       const size_t here = part.counts[range];
       // Behind its end the keys of the next range; where those are too few, one that is of this part, too: other parts
       // are other threads'.
       const bool more = range + 1 < division.ranges && part.counts[range + 1] >= kAhead;
-      const uint32_t* following = part.keys.data() + (more ? division.begin(range + 1) : 0);
-      const auto ahead = [&](size_t k) { return hashes[k < here ? mine[k] : more ? following[k - here] : mine[0]]; };
+      const EntryPart::Listed* following = part.keys.data() + (more ? division.begin(range + 1) : 0);
+      const auto ahead = [&](size_t k) { return k < here ? mine[k] : more ? following[k - here] : mine[0]; };
       for (size_t k = 0; k < here; ++k) {
-        table.prefetch(ahead(k + kAhead));
-        table.prefetch_row(ahead(k + kAhead / 2), base_);
-        const uint32_t i = mine[k];
+        table.prefetch(ahead(k + kAhead).hash);
+        table.prefetch_row(ahead(k + kAhead / 2).hash, base_);
+        __builtin_prefetch(keys + size_t{ahead(k + kAhead / 2).key} * params);
+        const auto [i, hash] = mine[k];
         if (!wanted(i)) {
           if (keeps) *found++ = {kNone, 0};
           continue;
         }
-        const Table::Place place = table.place(keys + size_t{i} * params, hashes[i], base_ + i, base_, keys, params);
+        const Table::Place place = table.place(keys + size_t{i} * params, hash, base_ + i, base_, keys, params);
         if (keeps) *found++ = {place.row, static_cast<Value>(place.data)};
         part.fresh[fresh_count] = {place.data, i};
         fresh_count += static_cast<size_t>(place.fresh);

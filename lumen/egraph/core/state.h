@@ -44,6 +44,10 @@ struct Seen {
 
 // What one thread finds for keys that are entered into a table together; see many_rows.cpp.
 struct alignas(64) EntryPart {
+  struct Listed {
+    uint32_t key;
+    uint32_t hash;  // beside it: hashes were written by another thread, and few of a cache line are of one part
+  };
   struct Found {
     Row row;       // that has the key's arguments; beyond the table for one that is being made; kNone: not entered
     Value result;  // of a row of the table
@@ -52,7 +56,7 @@ struct alignas(64) EntryPart {
     uint64_t slot;
     uint32_t key;
   };
-  GrowArray<uint32_t> keys;        // of this part: those of a range from where the range begins
+  GrowArray<Listed> keys;          // of this part: those of a range from where the range begins
   std::vector<uint32_t> counts;    // by range: how many keys
   GrowArray<Found> found;          // for each of them, without gaps
   GrowArray<Fresh> fresh;          // those in a fresh place
