@@ -162,9 +162,6 @@ LUMEN_FN void lumen_raise(float* s, const float* x, int lanes) {
 }
 #else
 #define LUMEN_FEW(lanes) (lanes)
-#define LUMEN_SEEN(x, lanes, width)
-#define LUMEN_SEE(s, x, l, value) s[l] = lumen_max_f32(s[l], value)
-#define LUMEN_RAISE(s, x, lanes, width)
 #endif
 #if defined(__AVX512DQ__)
 #define LUMEN_POWERS(x, lanes, width) float x[lanes] __attribute__((aligned(64)))
@@ -191,12 +188,6 @@ LUMEN_FN void lumen_lanes_exp2(float* x, int lanes) {
   }
   for (; l < lanes; ++l) x[l] = lumen_exp2_f32(x[l]);
 }
-#else
-#define LUMEN_POWERS(x, lanes, width)
-#define LUMEN_POWER_LANES(l, lanes, width) for (int64_t l = 0; l < 0; ++l)
-#define LUMEN_PUT_POWER(x, l, value)
-#define LUMEN_ALL_POWERS(x, lanes, width)
-#define LUMEN_POWER(x, l, value) lumen_exp2_f32(value)
 #endif
 #define LUMEN_PARTS(i, first, last) for (int64_t i = (first); i < (last); ++i)
 #define LUMEN_TOGETHER(function, x) (x)
@@ -372,14 +363,6 @@ LUMEN_FN uint32_t lumen_some_threads(void) {
 #define LUMEN_TAKE_TURN(type, name, width, from, first, group, index)
 #define LUMEN_LANES_OF(l, lanes, width) _Pragma("unroll") for (int64_t l = 0; l < (width); ++l)
 #define LUMEN_REST(b, l, lanes, first, last) for (int64_t b = 0, l = 1; l < 1; ++l)
-#define LUMEN_SEEN(x, lanes, width)
-#define LUMEN_SEE(s, x, l, value) s[l] = lumen_max_f32(s[l], value)
-#define LUMEN_RAISE(s, x, lanes, width)
-#define LUMEN_POWERS(x, lanes, width)
-#define LUMEN_POWER_LANES(l, lanes, width) for (int64_t l = 0; l < 0; ++l)
-#define LUMEN_PUT_POWER(x, l, value)
-#define LUMEN_ALL_POWERS(x, lanes, width)
-#define LUMEN_POWER(x, l, value) lumen_exp2_f32(value)
 #define LUMEN_COMBINE(function, x, lanes, width) lumen_block_##function(lumen_lanes_##function(x, width))
 #define LUMEN_LANES(lanes, width) (width)
 #define LUMEN_PARTS(i, first, last) LUMEN_RANGE(i, first, last)
@@ -399,6 +382,22 @@ LUMEN_FN unsigned long long lumen_nanoseconds(void) {
 #define LUMEN_RETURN                                                              \
   if (fault != 0) atomicMax(args.fault, (unsigned long long)__ffsll(fault)); \
   if (args.ended != nullptr && threadIdx.x == 0) atomicMax(args.ended, lumen_nanoseconds())
+)C";
+
+// Where a target has no vectors of its own for maxima, or for powers.
+const char* const kPlainLanes = R"C(
+#ifndef LUMEN_SEEN
+#define LUMEN_SEEN(x, lanes, width)
+#define LUMEN_SEE(s, x, l, value) s[l] = lumen_max_f32(s[l], value)
+#define LUMEN_RAISE(s, x, lanes, width)
+#endif
+#ifndef LUMEN_POWERS
+#define LUMEN_POWERS(x, lanes, width)
+#define LUMEN_POWER_LANES(l, lanes, width) for (int64_t l = 0; l < 0; ++l)
+#define LUMEN_PUT_POWER(x, l, value)
+#define LUMEN_ALL_POWERS(x, lanes, width)
+#define LUMEN_POWER(x, l, value) lumen_exp2_f32(value)
+#endif
 )C";
 
 const char* const kShared = R"C(
@@ -556,7 +555,8 @@ std::string rounding() {
 }  // namespace
 
 std::string kernel_prelude(Syntax syntax) {
-  std::string text = scalar_prelude(syntax) + (syntax == Syntax::c ? kC : kCuda) + kShared + rounding() + folds(syntax);
+  std::string text =
+      scalar_prelude(syntax) + (syntax == Syntax::c ? kC : kCuda) + kPlainLanes + kShared + rounding() + folds(syntax);
   if (syntax == Syntax::c) text += kStream;
   if (syntax == Syntax::cuda)
     text += std::string(cuda_text::kMemory) + cuda_text::kMatrix + cuda_text::group_words() + cuda_text::kSort;
