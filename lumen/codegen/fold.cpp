@@ -62,6 +62,19 @@ Expected<Printed> print_with(const Graph& body, const FoldPlan& plan, const Fold
   }
 }
 
+// What a schedule makes of many rows, where it is something else than the usual one makes.
+Expected<KernelText> print_many_rows(const Graph& body, const std::string& name, const FoldSchedule& schedule,
+                                     const FoldSchedule& usual) {
+  // The search asks this of every group it thinks of: what needs no printing comes first.
+  const FoldPlan plan = LUMEN_TRY(plan_fold(body));
+  if (bounds(plan.rows.numel()).lo < kManyRows) return error("the rows of this fold are few");
+  KernelText kernel = LUMEN_TRY(print_fold(body, name, schedule));
+  if (kernel.text == LUMEN_TRY(print_fold(body, name, usual)).text) {
+    return error("rows of this length are folded in the same way without it");
+  }
+  return kernel;
+}
+
 }  // namespace
 
 Expected<KernelText> print_fold(const Graph& body, const std::string& name, const FoldSchedule& schedule) {
@@ -91,23 +104,6 @@ Expected<KernelText> print_cuda_fold(const Graph& body, const std::string& name,
   if (kernel.steps.size() == 1) return error("the rows of this fold are not cut into chunks: they are many, or short");
   return kernel;
 }
-
-namespace {
-
-// What a schedule makes of many rows, where it is something else than the usual one makes.
-Expected<KernelText> print_many_rows(const Graph& body, const std::string& name, const FoldSchedule& schedule,
-                                     const FoldSchedule& usual) {
-  // The search asks this of every group it thinks of: what needs no printing comes first.
-  const FoldPlan plan = LUMEN_TRY(plan_fold(body));
-  if (bounds(plan.rows.numel()).lo < kManyRows) return error("the rows of this fold are few");
-  KernelText kernel = LUMEN_TRY(print_fold(body, name, schedule));
-  if (kernel.text == LUMEN_TRY(print_fold(body, name, usual)).text) {
-    return error("rows of this length are folded in the same way without it");
-  }
-  return kernel;
-}
-
-}  // namespace
 
 Expected<KernelText> print_cuda_held_fold(const Graph& body, const std::string& name) {
   return print_many_rows(body, name, {.held = kCudaMostHeld}, {});
