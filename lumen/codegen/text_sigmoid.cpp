@@ -56,20 +56,22 @@ LUMEN_FN double lumen_tanh_f64(double x) {
 )";
 
 const char* const kErf = R"(
+// erf a = a + a q(a^2) for 0 <= a < 1, a Chebyshev fit.
+LUMEN_FN float lumen_erf_near_f32(float a) {
+  float t = a * a, t2 = t * t;
+  float q5 = lumen_fma_f32(7.87587487e-05f, t, -0.00080168643f);
+  float q3 = lumen_fma_f32(0.00518908724f, t, -0.0268542115f);
+  float q = lumen_fma_f32(lumen_fma_f32(q5, t2, q3), t, 0.112835944f);
+  q = lumen_fma_f32(lumen_fma_f32(q, t, -0.37612626f), t, 0.128379166f);
+  return lumen_fma_f32(a, q, a);
+}
+
 #ifdef LUMEN_HARDWARE
-// Below 1: a + a q(a^2). From 1 on: 1 - 2^-(a g(a)) with a polynomial g that grows for ever, and the hardware's power,
-// whose error counts for a sixth and less: two thirds of the instructions of a polynomial.
+// From 1 on: 1 - 2^-(a g(a)) with a polynomial g that grows for ever, and the hardware's power, whose error counts for a
+// sixth and less: two thirds of the instructions of a polynomial.
 // Error: 1.75 ulp.
 LUMEN_FN float lumen_erf_f32(float x) {
   float a = lumen_abs_f32(x);
-  float t = a * a;
-  float q = 7.87587487e-05f;
-  q = lumen_fma_f32(q, t, -0.00080168643f);
-  q = lumen_fma_f32(q, t, 0.00518908724f);
-  q = lumen_fma_f32(q, t, -0.0268542115f);
-  q = lumen_fma_f32(q, t, 0.112835944f);
-  q = lumen_fma_f32(q, t, -0.37612626f);
-  q = lumen_fma_f32(q, t, 0.128379166f);
   float g = 2.0390597e-05f;
   g = lumen_fma_f32(g, a, -0.0005083056f);
   g = lumen_fma_f32(g, a, 0.0054312474f);
@@ -79,19 +81,14 @@ LUMEN_FN float lumen_erf_f32(float x) {
   g = lumen_fma_f32(g, a, 1.6283658f);
   float rest;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(rest) : "f"(-a * g));
-  return lumen_with_sign_f32(a >= 1.0f ? 1.0f - rest : lumen_fma_f32(a, q, a), x);
+  return lumen_with_sign_f32(a >= 1.0f ? 1.0f - rest : lumen_erf_near_f32(a), x);
 }
 #else
-// Below 1: a + a q(a^2). From 1 on: a polynomial in a - 2.46, as far as 4, where it is a little more than 1. Both are
-// Chebyshev fits, summed in pairs: one after the other, every sum would wait for the one before.
+// From 1 on: a polynomial in a - 2.46, as far as 4, where it is a little more than 1; a Chebyshev fit. Both are summed in
+// pairs: one after the other, every sum would wait for the one before.
 // Error: 1.25 ulp.
 LUMEN_FN float lumen_erf_f32(float x) {
   float a = lumen_abs_f32(x);
-  float t = a * a, t2 = t * t;
-  float q5 = lumen_fma_f32(7.87587487e-05f, t, -0.00080168643f);
-  float q3 = lumen_fma_f32(0.00518908724f, t, -0.0268542115f);
-  float q = lumen_fma_f32(lumen_fma_f32(q5, t2, q3), t, 0.112835944f);
-  q = lumen_fma_f32(lumen_fma_f32(q, t, -0.37612626f), t, 0.128379166f);
   float u = lumen_lower_f32(a, 4.0f) - 2.46000004f;
   float u2 = u * u, u4 = u2 * u2;
   float g13 = lumen_fma_f32(1.09896143e-06f, u, 8.46832506e-08f);
@@ -106,11 +103,11 @@ LUMEN_FN float lumen_erf_f32(float x) {
   g1 = lumen_fma_f32(g3, u2, g1);
   g1 = lumen_fma_f32(lumen_fma_f32(lumen_fma_f32(g13, u4, g9), u4, g5), u4, g1);
   float g = lumen_lower_f32(lumen_fma_f32(g1, u, 0.999496639f), 1.0f);
-  return lumen_with_sign_f32(a >= 1.0f ? g : lumen_fma_f32(a, q, a), x);
+  return lumen_with_sign_f32(a >= 1.0f ? g : lumen_erf_near_f32(a), x);
 }
 #endif
 
-// Below 1: the same. From 1 on: 1 - 2^-g, where g = -log2(erfc a) is a polynomial in a - 1 whose error counts for less
+// Below 1: a + a q(a^2). From 1 on: 1 - 2^-g, where g = -log2(erfc a) is a polynomial in a - 1 whose error counts for less
 // and less; from a = 6 on the result is 1.
 // Error: 1.75 ulp.
 LUMEN_FN double lumen_erf_f64(double x) {
