@@ -105,25 +105,15 @@ LUMEN_FN void lumen_read(T* x, const T* from) {
   LUMEN_UNROLL for (int k = 0; k < (wide > 0 ? 0 : count); ++k) x[k] = from[k];
 }
 
-// What a block reads of a row, and nobody else: all is on its way before anything waits for it.
+// What a block reads of a row: all is on its way before anything waits for it. By the nearest cache: norms of 256 MiB
+// take 128 us so, and 135 us by lumen_read_once.
 template <int threads, int turns, int width, class T>
 LUMEN_FN void lumen_read_row(T (&x)[turns][width], const T* row, int64_t count) {
-  constexpr int wide = width * sizeof(T) % 16 == 0 ? width * sizeof(T) / 16 : 0;
   LUMEN_UNROLL for (int turn = 0; turn < turns; ++turn) {
     const int first = (turn * threads + (int)threadIdx.x) * width;
     if ((turn + 1) * threads * width > count && first >= count) continue;
-    LUMEN_UNROLL for (int k = 0; k < wide; ++k) {
-      lumen_spread_bytes(x[turn] + 16 / sizeof(T) * k, lumen_read_once((const char*)(row + first) + 16 * k));
-    }
-    if (wide == 0) lumen_read<width>(x[turn], row + first);
+    lumen_read<width>(x[turn], row + first);
   }
-}
-
-// What a block will read of a row comes nearer, by lines.
-template <int threads, class T>
-LUMEN_FN void lumen_ask_for_row(const T* row, int64_t count) {
-  const int64_t bytes = count * (int64_t)sizeof(T);
-  for (int64_t at = (int64_t)threadIdx.x * 128; at < bytes; at += threads * 128) lumen_prefetch((const char*)row + at);
 }
 
 // The nearest number of at most 41 bits.

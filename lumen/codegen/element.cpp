@@ -318,12 +318,9 @@ std::string ElementWriter::load(NodeId input, Expr flat) {
     const Stored element{storage_type(dtype), info(dtype).bits / 8};
     if (inner.group.holds) {
       const Expr first = first_of_group(flat, inner.variables[0]);
-      const auto is_row = [](Expr e) { return e.kind() == ExprKind::index && e.index_number() == 0; };
-      const bool asks = turns_.ahead > 0 && std::ranges::any_of(variables(first), is_row);
-      make_room(element, array, first, asks ? "LUMEN_TAKE_ROW_AHEAD" : "LUMEN_TAKE_ROW",
-                (asks ? fmt::format(", {}", turns_.ahead) : "") +
-                    fmt::format(", {}, {}, i{}, {}, {}, {}", turns_.threads, array, kFirstOfGroup, turns_.from,
-                                turns_.to, print_c(first).text));
+      make_room(element, array, first, "LUMEN_TAKE_ROW",
+                fmt::format(", {}, {}, i{}, {}, {}, {}", turns_.threads, array, kFirstOfGroup, turns_.from, turns_.to,
+                            print_c(first).text));
     }
     return keep(dtype, fmt::format("{}({})", loader(dtype), take(element, array, flat, inner.variables[0])));
   }

@@ -118,7 +118,6 @@ class ElementWriter {
     int64_t count = 0, threads = 0;
     std::string from, to;
     int64_t room = 0;
-    int64_t ahead = 0;  // where a thread asks for what others hold of row i0 + ahead; 0: nowhere
   };
   void hold_rows(Turns turns) { turns_ = std::move(turns); }
   // Room for what the group that is open has of an array, until the row ends: what take() finds later. Empty: there is

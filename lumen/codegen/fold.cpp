@@ -62,19 +62,6 @@ Expected<Printed> print_with(const Graph& body, const FoldPlan& plan, const Fold
   }
 }
 
-// What a schedule makes of many rows, where it is something else than the usual one makes.
-Expected<KernelText> print_many_rows(const Graph& body, const std::string& name, const FoldSchedule& schedule,
-                                     const FoldSchedule& usual) {
-  // The search asks this of every group it thinks of: what needs no printing comes first.
-  const FoldPlan plan = LUMEN_TRY(plan_fold(body));
-  if (bounds(plan.rows.numel()).lo < kManyRows) return error("the rows of this fold are few");
-  KernelText kernel = LUMEN_TRY(print_fold(body, name, schedule));
-  if (kernel.text == LUMEN_TRY(print_fold(body, name, usual)).text) {
-    return error("rows of this length are folded in the same way without it");
-  }
-  return kernel;
-}
-
 }  // namespace
 
 Expected<KernelText> print_fold(const Graph& body, const std::string& name, const FoldSchedule& schedule) {
@@ -106,16 +93,14 @@ Expected<KernelText> print_cuda_fold(const Graph& body, const std::string& name,
 }
 
 Expected<KernelText> print_cuda_held_fold(const Graph& body, const std::string& name) {
-  return print_many_rows(body, name, {.held = kCudaMostHeld}, {});
-}
-
-Expected<KernelText> print_cuda_ahead_fold(const Graph& body, const std::string& name, const Target& target) {
-  return print_many_rows(body, name, {.ahead = target.multiprocessors}, {});
-}
-
-Expected<KernelText> print_cuda_held_ahead_fold(const Graph& body, const std::string& name, const Target& target) {
-  LUMEN_TRY(print_cuda_held_fold(body, name));  // an error where more cannot be held
-  return print_many_rows(body, name, {.held = kCudaMostHeld, .ahead = target.multiprocessors}, {.held = kCudaMostHeld});
+  // The search asks this of every group it thinks of: what needs no printing comes first.
+  const FoldPlan plan = LUMEN_TRY(plan_fold(body));
+  if (bounds(plan.rows.numel()).lo < kManyRows) return error("the rows of this fold are few");
+  KernelText kernel = LUMEN_TRY(print_fold(body, name, {.held = kCudaMostHeld}));
+  if (kernel.text == LUMEN_TRY(print_fold(body, name)).text) {
+    return error("no fewer threads could hold rows of this length");
+  }
+  return kernel;
 }
 
 }  // namespace lumen

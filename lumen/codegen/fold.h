@@ -23,7 +23,6 @@ struct FoldSchedule {
   int64_t most_chunks = 64;    // of a row: every later step reads their results
   int64_t most_items = 512;    // chunks of all rows
   int64_t held = 16;           // registers of a GPU's thread for what it holds of a row, where rows are many
-  int64_t ahead = 0;           // multiprocessors of a GPU whose blocks ask for the rows that blocks after them read
   bool stack_first = false;    // for kept values: where outputs are stored past the caches, they are no place for them
 };
 
@@ -36,8 +35,5 @@ Expected<KernelText> print_fold(const Graph& body, const std::string& name, cons
 Expected<KernelText> print_cuda_fold(const Graph& body, const std::string& name, const Target& target);
 // For a GPU: fewer threads a row than of print_fold, which hold more of it each. An error where that is the same.
 Expected<KernelText> print_cuda_held_fold(const Graph& body, const std::string& name);
-// Either of these, whose blocks ask for the rows of those that will run after them. An error where rows are few.
-Expected<KernelText> print_cuda_ahead_fold(const Graph& body, const std::string& name, const Target& target);
-Expected<KernelText> print_cuda_held_ahead_fold(const Graph& body, const std::string& name, const Target& target);
 
 }  // namespace lumen

@@ -23,8 +23,7 @@ constexpr int64_t kMostHeld = 32, kMostElements = 32, kMostTurns = 8;
 // Where there are rows for all multiprocessors, each should have several of them on their way from memory at a time:
 // fewer threads a row with more elements each, and registers for several blocks.
 constexpr int64_t kFewThreads = 128;
-constexpr int kDear = 48;            // instructions for an element that need more registers
-constexpr int64_t kResident = 1024;  // threads of a multiprocessor, or more
+constexpr int kDear = 48;  // instructions for an element that need more registers
 
 int64_t compute_bytes(DType dtype) {
   if (is_bool(dtype)) return 1;
@@ -77,10 +76,7 @@ void FoldPrinter::plan_turns() {
   turns_ = turns;
   threads_ = static_cast<int>((groups + kWarp * turns - 1) / (kWarp * turns) * kWarp);
   if (rows.hi >= kManyRows) blocks_ = blocks_for(threads_ * turns * width_ == *length);
-  // Blocks run in the order of their rows, about so many at a time.
-  const int64_t ahead = layout_.ahead * std::max<int64_t>(blocks_, kResident / threads_);
-  const bool in_order = Shape(layout_.items).numel() == layout_.items[0] && rows.lo >= 4 * ahead;
-  writer_->hold_rows({turns_, threads_, "from", "to", std::max(kMostHeld, layout_.held), in_order ? ahead : 0});
+  writer_->hold_rows({turns_, threads_, "from", "to", std::max(kMostHeld, layout_.held)});
 }
 
 // How many blocks the registers of a multiprocessor are for: as many as leave a thread what it needs.
@@ -221,6 +217,7 @@ void FoldPrinter::end_step(const std::string& name, bool chunks) {
   // Elements that share bytes may lie in any two tiles of columns: then one thread does them all.
   const int64_t grain = grain_of(body_) == 1 ? 1 : columns() ? int64_t{1} << 40 : grain_of(body_);
   made_.steps.push_back({name, Shape(items).numel(), grain, threads});
+  made_.steps.back().walks = turns_ == 0 || threads_ < kFewThreads;
 }
 
 // What an item is: its coordinates, its columns, its part of the outermost loop.

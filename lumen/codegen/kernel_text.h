@@ -36,6 +36,7 @@ struct KernelStep {
   // On a GPU.
   int threads = kBlockThreads;  // of a block
   int64_t block_rows = 1;       // rows that a block takes at a time
+  bool walks = true;            // a block takes other rows when it is done with its first; else one begins for each
   int64_t shared = 0;           // bytes of shared memory, beside what the text declares
   bool copies = false;          // needless where the first output has the buffer of the input `in_place`
   std::optional<LibraryProduct> product = {};

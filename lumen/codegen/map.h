@@ -8,7 +8,11 @@
 
 namespace lumen {
 
+struct MapSchedule {
+  bool pieces = false;  // for a GPU: a thread takes what it loads at once, and no more
+};
+
 // An error when an op of the body is not elementwise, or the outputs differ in shape.
-Expected<KernelText> print_map(const Graph& body, const std::string& name);
+Expected<KernelText> print_map(const Graph& body, const std::string& name, const MapSchedule& schedule = {});
 
 }  // namespace lumen

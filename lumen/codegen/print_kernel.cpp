@@ -56,13 +56,14 @@ constexpr Way kWays[] = {
      anywhere<[](const Graph& body, const std::string& name) { return print_fold(body, name); }>},
     {"gpu-fold", "fold", OpFamily::reduce, Needs::blocks, print_cuda_fold},
     {"gpu-held-fold", "fold", OpFamily::reduce, Needs::registers, anywhere<print_cuda_held_fold>},
-    {"gpu-ahead-fold", "fold", OpFamily::reduce, Needs::registers, print_cuda_ahead_fold},
-    {"gpu-held-ahead-fold", "fold", OpFamily::reduce, Needs::registers, print_cuda_held_ahead_fold},
     {"stream-fold", "fold", OpFamily::reduce, Needs::large_results,
      anywhere<[](const Graph& body, const std::string& name) {
        return streamed(print_fold(body, name, {.stack_first = true}));
      }>},
-    {"map", "map", OpFamily::leaf, Needs::nothing, anywhere<print_map>},
+    {"map", "map", OpFamily::leaf, Needs::nothing,
+     [](const Graph& body, const std::string& name, const Target& target) {
+       return print_map(body, name, {.pieces = target.cuda});
+     }},
     {"stream-map", "map", OpFamily::leaf, Needs::large_results,
      anywhere<[](const Graph& body, const std::string& name) { return streamed(print_map(body, name)); }>},
 };

@@ -39,6 +39,7 @@ Json kernel_json(const ProgramKernel& kernel) {
                      {"grain", step.grain},
                      {"threads", step.threads},
                      {"block_rows", step.block_rows},
+                     {"walks", step.walks ? 1 : 0},
                      {"shared", step.shared},
                      {"copies", step.copies ? 1 : 0},
                      {"products", Json::array()}});
@@ -116,6 +117,7 @@ Expected<KernelStep> read_step(const Json& json, const Graph& body, std::span<co
   step.grain = LUMEN_TRY(members.number("grain"));
   step.block_rows = LUMEN_TRY(members.number("block_rows"));
   step.shared = LUMEN_TRY(members.number("shared"));
+  step.walks = LUMEN_TRY(members.number("walks")) != 0;
   step.copies = LUMEN_TRY(members.number("copies")) != 0;
   const int64_t threads = LUMEN_TRY(members.number("threads"));
   if (step.grain < 1) return members.wrong("grain", "1 or more");

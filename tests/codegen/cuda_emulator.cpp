@@ -43,6 +43,7 @@ bool is_untouched(std::span<const std::byte> bytes) {
 int64_t blocks_of(const KernelStep& step, int64_t rows, std::mt19937_64& random) {
   if (step.grain > 1 && step.block_rows == 1) return 1;
   const int64_t most = std::max<int64_t>(1, (rows + step.block_rows - 1) / step.block_rows);
+  if (!step.walks) return most + static_cast<int64_t>(random() % 2);
   switch (random() % 4) {
     case 0:
       return 1 + static_cast<int64_t>(random() % std::min<uint64_t>(5, static_cast<uint64_t>(most)));

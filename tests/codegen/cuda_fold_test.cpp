@@ -176,25 +176,6 @@ void run_many_rows(KernelCases cases) {
 
 TEST(CudaFold, holds_more_of_many_rows) { run_many_rows(KernelCases(print_cuda_held_fold)); }
 
-// Where four times as many rows as blocks run at a time are there; a weight of all rows is not asked for.
-TEST(CudaFold, asks_for_rows_of_later_blocks) {
-  Target small = tests::gpu_target();
-  small.multiprocessors = 16;
-  const auto ahead = [&](const Graph& body, const std::string& name) {
-    return print_cuda_ahead_fold(body, name, small);
-  };
-  const auto both = [&](const Graph& body, const std::string& name) {
-    return print_cuda_held_ahead_fold(body, name, small);
-  };
-  run_many_rows(KernelCases(ahead));
-  run_many_rows(KernelCases(both));
-  Graph norms;
-  rms_norm(norms.input("x", {8192, 8192}), norms.input("w", {8192})).output("y");
-  const std::string text = print_cuda_ahead_fold(norms, "k", tests::gpu_target()).value().text;
-  EXPECT_EQ(text.find("LUMEN_TAKE_ROW_AHEAD"), text.rfind("LUMEN_TAKE_ROW_AHEAD")) << text;
-  EXPECT_NE(text.find("4, 4, 396, 512, a"), std::string::npos) << text;
-}
-
 TEST(CudaFold, is_proposed_for_few_long_rows) {
   const auto proposed = [](int64_t rows, int64_t length) {
     Graph graph;
@@ -207,7 +188,7 @@ TEST(CudaFold, is_proposed_for_few_long_rows) {
   EXPECT_EQ(proposed(1, 16383), one);
   EXPECT_EQ(proposed(132, 128256), one);
   EXPECT_EQ(kernel_kind("gpu-fold"), "fold");
-  const std::vector<std::string> held{"fold", "gpu-held-fold", "gpu-ahead-fold", "gpu-held-ahead-fold"};
+  const std::vector<std::string> held{"fold", "gpu-held-fold"};
   EXPECT_EQ(proposed(8192, 8192), held);
   EXPECT_EQ(kernel_kind("gpu-held-fold"), "fold");
 }

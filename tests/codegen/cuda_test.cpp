@@ -51,7 +51,7 @@ TEST(Cuda, accepts_what_is_printed) {
       if ((*given.graph)[id].is<Input>()) continue;
       const Carved carved = carve(*given.graph, std::vector<NodeId>{id}, std::vector<NodeId>{id});
       const std::string name = "k" + std::to_string(kernels);
-      auto kernel = print_map(*carved.body, name);
+      auto kernel = print_map(*carved.body, name, {.pieces = true});
       if (!kernel.ok()) kernel = print_fold(*carved.body, name);
       if (!kernel.ok()) kernel = print_scan(*carved.body, name);
       if (!kernel.ok()) kernel = print_sort(*carved.body, name);
@@ -73,7 +73,7 @@ TEST(Cuda, accepts_what_is_printed) {
   text += print_fold(columns, "columns").value().text;
   Graph turned;
   transpose(turned.input("x", {100, 200})).output("y");
-  text += print_map(turned, "turned").value().text;
+  text += print_map(turned, "turned", {.pieces = true}).value().text;
   const CommandResult said = compile_cuda(text);
   EXPECT_EQ(said.status, 0) << "seeds from " << first << "\n" << said.output.substr(0, 4000);
 }

@@ -119,6 +119,30 @@ TEST(Map, cuts_few_long_rows_into_chunks) {
   cases.run_all();
 }
 
+// On a GPU: a block for each piece of a row, however many there are, and no loop over others.
+TEST(Map, takes_pieces_of_rows) {
+  KernelCases cases([](const Graph& body, const std::string& name) { return print_map(body, name, {.pieces = true}); });
+  for (const int64_t length : {1, 511, 512, 1500, 2048}) {
+    Graph rows;
+    const Expr n = rows.dim("n", 1, 100000);
+    (rows.input("x", {3, n}) * rows.input("column", {3, 1})).output("y");
+    cases.add(rows, {{"n", length}}, 0, "rows");
+    EXPECT_EQ(cases.last().kernel.steps[0].rows.str(), "3*((n0 + 127) / 128)");
+    Graph wide;
+    (wide.input("x", {70, length}, bf16) + wide.input("row", {length}, bf16)).output("y");
+    cases.add(wide, {}, 0, fmt::format("rows of {}", length));
+    Graph flat;
+    (flat.input("x", {length}) + flat.input("y", {length})).output("z");
+    cases.add(flat, {}, 0, "one row");
+    EXPECT_FALSE(cases.last().kernel.steps[0].walks);
+    EXPECT_EQ(cases.last().kernel.text.find("for (int64_t row"), std::string::npos);
+    Graph packed;
+    cast(packed.input("x", {length, 3}, DType::i8), DType::i4).output("y");
+    cases.add(packed, {}, 0, "shared bytes");
+  }
+  cases.run_emulated();
+}
+
 TEST(Map, computes_what_the_reference_computes) {
   const uint64_t first = std::random_device{}();
   std::vector<Case> cases;

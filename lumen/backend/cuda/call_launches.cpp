@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "lumen/backend/waves.h"
@@ -13,6 +14,7 @@ namespace lumen::cuda {
 namespace {
 
 constexpr int64_t kBlocksPerMultiprocessor = 64;  // more than that walk over their rows
+constexpr int64_t kMostBlocks = std::numeric_limits<int32_t>::max();
 
 // Of n0, n1, …
 Expected<std::vector<int64_t>> dims_of(const Graph& body, const DimValues& named) {
@@ -91,7 +93,9 @@ Expected<int64_t> CallLaunches::bind_call(size_t k, const DimValues& roomy) {
     const int64_t rows = LUMEN_TRY(evaluate(step.rows, numbered));
     const bool one_block = step.grain > 1 && step.block_rows == 1;  // rows share bytes
     const int64_t wanted = (rows + step.block_rows - 1) / step.block_rows;
-    const int64_t most = one_block ? 1 : kBlocksPerMultiprocessor * device_.info().multiprocessors;
+    const int64_t many = step.walks ? kBlocksPerMultiprocessor * device_.info().multiprocessors : kMostBlocks;
+    const int64_t most = one_block ? 1 : many;
+    if (!step.walks && wanted > most) return error(fmt::format("[cuda] {} rows are too many for one launch", rows));
     Launch launch{functions_[call.kernel][s],
                   static_cast<unsigned>(std::clamp<int64_t>(wanted, 0, most)),
                   static_cast<unsigned>(step.threads),
