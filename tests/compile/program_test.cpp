@@ -139,7 +139,7 @@ TEST(ProgramFile, says_what_it_cannot_read) {
   const std::string good = program_text(*compiled.graph, compiled.variants, *compiled.device);
   EXPECT_EQ(loaded("something else"), "not a Lumen program");
   EXPECT_EQ(loaded("lumen-program 9 1 1 0\nab"),
-            "a program of version 9; this Lumen reads version 5: compile it again");
+            "a program of version 9; this Lumen reads version 6: compile it again");
   EXPECT_EQ(loaded(good.substr(0, good.size() - 1)), "cut off, or not as it was written");
   EXPECT_EQ(loaded(good.substr(0, 20)), "cut off, or not as it was written");
   std::string damaged = good;
@@ -300,6 +300,7 @@ TEST(ProgramFile, keeps_how_steps_run) {
     for (size_t k = 0; k < is.size(); ++k) {
       EXPECT_EQ(is[k].threads, was[k].threads);
       EXPECT_EQ(is[k].block_rows, was[k].block_rows);
+      EXPECT_EQ(is[k].walks, was[k].walks);
       EXPECT_EQ(is[k].shared, was[k].shared);
       ASSERT_EQ(is[k].product.has_value(), was[k].product.has_value());
       if (!is[k].product) continue;
