@@ -1,5 +1,7 @@
 #include "lumen/backend/buffer.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -9,13 +11,19 @@ namespace lumen {
 
 namespace {
 
+// What is larger than a few huge pages lies in such, where the system has them: what walks over a large matrix looks up
+// 512 times as few of them, twice over in a virtual machine.
+constexpr size_t kHugePage = size_t{2} << 20, kSomePages = 4 * kHugePage;
+
 class HostMemory : public Memory {
  public:
   bool is_host() const override { return true; }
   Expected<std::byte*> allocate(int64_t bytes) override {
-    const size_t rounded = (static_cast<size_t>(bytes) / Buffer::kAlign + 1) * Buffer::kAlign;
-    auto* const data = static_cast<std::byte*>(std::aligned_alloc(Buffer::kAlign, rounded));
+    const size_t align = static_cast<size_t>(bytes) < kSomePages ? Buffer::kAlign : kHugePage;
+    const size_t rounded = (static_cast<size_t>(bytes) / align + 1) * align;
+    auto* const data = static_cast<std::byte*>(std::aligned_alloc(align, rounded));
     if (data == nullptr) throw std::bad_alloc();
+    if (align == kHugePage) madvise(data, rounded, MADV_HUGEPAGE);  // a wish: it may fail
     std::memset(data, 0, rounded);
     return data;
   }
