@@ -63,6 +63,7 @@ const char* const kC = R"C(
 #define LUMEN_KERNEL_6 LUMEN_KERNEL
 #define LUMEN_KERNEL_8 LUMEN_KERNEL
 #define LUMEN_KERNEL_12 LUMEN_KERNEL
+#define LUMEN_KERNEL_16 LUMEN_KERNEL
 #define LUMEN_IN(k) in[k]
 #define LUMEN_OUT(k) out[k]
 #define LUMEN_DIM(k) dims[k]
@@ -265,6 +266,7 @@ struct LumenBlocks {
 #define LUMEN_KERNEL_6(name, threads, ...) LUMEN_KERNEL_OF(name, threads, 6, __VA_ARGS__)
 #define LUMEN_KERNEL_8(name, threads, ...) LUMEN_KERNEL_OF(name, threads, 8, __VA_ARGS__)
 #define LUMEN_KERNEL_12(name, threads, ...) LUMEN_KERNEL_OF(name, threads, 12, __VA_ARGS__)
+#define LUMEN_KERNEL_16(name, threads, ...) LUMEN_KERNEL_OF(name, threads, 16, __VA_ARGS__)
 #define LUMEN_IN(k) args.in[k]
 #define LUMEN_OUT(k) args.out[k]
 #define LUMEN_DIM(k) args.sizes[1 + (k)]

@@ -19,16 +19,18 @@ constexpr int64_t kFewMapRows = 64;
 constexpr int64_t kChunk = 16384;  // elements of an inner loop, where there are few rows for the threads
 // Of a block: 64 Mi elements of f32 take 126 us, by 256 threads 126 to 130, by 512 129 to 134.
 constexpr int kMapThreads = 128;
+constexpr int kFullBlocks = 2048 / kMapThreads;
+constexpr int64_t kManyElements = 4 << 20;
 
 class MapPrinter {
  public:
   // `chunk`: elements of the inner loop that are a row; 0: all.
-  MapPrinter(const Graph& body, const MapLoops& loops, bool packed, bool pieces, int64_t chunk)
+  MapPrinter(const Graph& body, const MapLoops& loops, bool packed, const MapSchedule& schedule, int64_t chunk)
       : body_(body),
         loops_(loops),
         writer_(body, loops.outer.rank() == 0 ? 2 : 4),
         packed_(packed),
-        pieces_(pieces),
+        schedule_(schedule),
         chunk_(chunk),
         width_(group_width(body, loops.inner.numel())) {
     const Expr inner = loops.inner.numel();
@@ -63,15 +65,16 @@ class MapPrinter {
     const bool flat = loops_.outer.rank() == 0;
     std::vector<Expr> rows(loops_.outer.begin(), loops_.outer.end());
     if (chunk_ > 0) rows.push_back(ceil_div(loops_.inner.numel(), chunk_));
-    std::string text = kernel_head(body_, name, kMapThreads);
+    std::string text = kernel_head(body_, name, kMapThreads, schedule_.full ? kFullBlocks : 1);
     if (!flat) {
-      text += fmt::format("  {}(row) {{\n", pieces_ ? "LUMEN_ONE_ROW" : "LUMEN_ROWS") + row_coordinates(Shape(rows), 4);
+      text += fmt::format("  {}(row) {{\n", schedule_.pieces ? "LUMEN_ONE_ROW" : "LUMEN_ROWS") +
+              row_coordinates(Shape(rows), 4);
     }
     text += writer_.text() + (flat ? "" : "  }\n") + "  LUMEN_RETURN;\n}\n";
     KernelStep step{name, flat ? loops_.inner.numel() : Shape(rows).numel(), grain_of(body_)};
     step.threads = kMapThreads;
     if (flat) step.block_rows = packed_ ? kMapThreads * 8 : piece();
-    step.walks = !pieces_;
+    step.walks = !schedule_.pieces;
     return {text, {step}, writer_.faults()};
   }
 
@@ -82,7 +85,7 @@ class MapPrinter {
   // Without outer dims the elements themselves are the rows.
   std::string loop_head() const {
     const auto groups = [&](const char* one, const char* many) {
-      return fmt::format("{}({}, {}", pieces_ ? one : many, name(), width_);
+      return fmt::format("{}({}, {}", schedule_.pieces ? one : many, name(), width_);
     };
     if (loops_.outer.rank() == 0) return groups("LUMEN_ONE_ROW_GROUP", "LUMEN_ROW_GROUPS") + ")";
     const std::string count = print_c(loops_.inner.numel()).text;
@@ -96,7 +99,7 @@ class MapPrinter {
   MapLoops loops_;
   ElementWriter writer_;
   bool packed_;  // elements share bytes
-  bool pieces_;  // MapSchedule
+  MapSchedule schedule_;
   int64_t chunk_;
   int64_t width_;
 };
@@ -116,7 +119,7 @@ Expected<KernelText> print_map(const Graph& body, const std::string& name, const
   // The longest inner loop whose indices divide least.
   std::optional<MapPrinter> best;
   for (int64_t split = 0; split == 0 || (split < shape.rank() && !packed); ++split) {
-    MapPrinter printer(body, MapLoops(renamed, split), packed, schedule.pieces, 0);
+    MapPrinter printer(body, MapLoops(renamed, split), packed, schedule, 0);
     if (!printer.problem().empty()) return error(printer.problem());
     if (!best || printer.divisions() < best->divisions()) best.emplace(std::move(printer));
     if (best->divisions() == 0) break;
@@ -129,8 +132,15 @@ Expected<KernelText> print_map(const Graph& body, const std::string& name, const
   int64_t chunk = 0;
   if (schedule.pieces && longest > best->piece()) chunk = best->piece();
   if (!schedule.pieces && few && longest >= 2 * kChunk) chunk = kChunk;
-  if (chunk > 0) return MapPrinter(body, loops, packed, schedule.pieces, chunk).print(name);
+  if (chunk > 0) return MapPrinter(body, loops, packed, schedule, chunk).print(name);
   return best->print(name);
+}
+
+Expected<KernelText> print_cuda_full_map(const Graph& body, const std::string& name) {
+  if (!body.outputs().empty() && bounds(body[body.outputs()[0].value].type.shape.numel()).lo < kManyElements) {
+    return error("the elements of this map are few");
+  }
+  return print_map(body, name, {.pieces = true, .full = true});
 }
 
 }  // namespace lumen

@@ -64,6 +64,7 @@ constexpr Way kWays[] = {
      [](const Graph& body, const std::string& name, const Target& target) {
        return print_map(body, name, {.pieces = target.cuda});
      }},
+    {"gpu-full-map", "map", OpFamily::leaf, Needs::registers, anywhere<print_cuda_full_map>},
     {"stream-map", "map", OpFamily::leaf, Needs::large_results,
      anywhere<[](const Graph& body, const std::string& name) { return streamed(print_map(body, name)); }>},
 };

@@ -6,6 +6,7 @@
 #include <map>
 #include <random>
 
+#include "lumen/codegen/print_kernel.h"
 #include "lumen/frontend/ops.h"
 #include "lumen/hlir/binary.h"
 #include "lumen/hlir/cast.h"
@@ -14,6 +15,7 @@
 #include "lumen/hlir/unary.h"
 #include "lumen/hlir/view.h"
 #include "tests/codegen/kernel_cases.h"
+#include "tests/support/gpu_target.h"
 #include "tests/support/graphs/random_graph.h"
 
 namespace lumen {
@@ -141,6 +143,22 @@ TEST(Map, takes_pieces_of_rows) {
     cases.add(packed, {}, 0, "shared bytes");
   }
   cases.run_emulated();
+}
+
+TEST(Map, competes_with_few_registers_where_there_is_much_to_do) {
+  const auto proposed = [](int64_t rows) {
+    Graph graph;
+    exp2(graph.input("x", {rows, 1024}, bf16)).output("y");
+    return kernel_schedules(graph, tests::gpu_target()).value();
+  };
+  EXPECT_EQ(proposed(4096), (std::vector<std::string>{"map", "gpu-full-map"}));
+  EXPECT_EQ(proposed(1024), std::vector<std::string>{"map"});
+  Graph graph;
+  exp2(graph.input("x", {4 << 20}, bf16)).output("y");
+  EXPECT_NE(print_cuda_full_map(graph, "k").value().text.find("LUMEN_KERNEL_16(k, 128,"), std::string::npos);
+  Graph few;
+  exp2(few.input("x", {100})).output("y");
+  EXPECT_EQ(print_cuda_full_map(few, "k").diag().message, "the elements of this map are few");
 }
 
 TEST(Map, computes_what_the_reference_computes) {
