@@ -196,7 +196,8 @@ void FoldPrinter::end_step(const std::string& name, bool chunks) {
   // A step that only combines chunks has a thread for each.
   const bool combines = layout_.is_split() && !columns() && !chunks;
   const int threads = combines ? threads_for(layout_.chunks(), 1) : threads_;
-  std::string text = kernel_head(body_, name, threads, blocks_) + fmt::format("  LUMEN_THREADS({});\n", threads);
+  const bool walks = turns_ == 0 || threads_ < kFewThreads;
+  std::string text = kernel_head(body_, name, threads, blocks_, walks) + fmt::format("  LUMEN_THREADS({});\n", threads);
   Expr offset = 0;
   const Expr size = Shape(layout_.items).numel() * (columns() ? layout_.tile : 1) * 8;
   const auto scratch = [&](std::string_view type, std::string_view array) {
@@ -217,7 +218,7 @@ void FoldPrinter::end_step(const std::string& name, bool chunks) {
   // Elements that share bytes may lie in any two tiles of columns: then one thread does them all.
   const int64_t grain = grain_of(body_) == 1 ? 1 : columns() ? int64_t{1} << 40 : grain_of(body_);
   made_.steps.push_back({name, Shape(items).numel(), grain, threads});
-  made_.steps.back().walks = turns_ == 0 || threads_ < kFewThreads;
+  made_.steps.back().walks = walks;
 }
 
 // What an item is: its coordinates, its columns, its part of the outermost loop.

@@ -58,16 +58,16 @@ std::string kernel_names(const Graph& body) {
   return text + dim_names(body);
 }
 
-std::string kernel_head(const Graph& body, const std::string& name, int threads, int blocks) {
+std::string kernel_head(const Graph& body, const std::string& name, int threads, int blocks, bool walks) {
   const size_t inputs = std::max<size_t>(1, body.inputs().size());
   std::string names;
   for (const auto& [type, each, place] : pointers_of(body))
     names += fmt::format(" each({}, {}, {})", type, each, place);
   return fmt::format(
-      "#define {0}_NAMES(each){1}\nLUMEN_KERNEL{2}({0}, {3}, {4}, {5}, {6}) {{\n  LUMEN_NAMES({0})\n{7}  LUMEN_BEGIN;\n"
+      "#define {0}_NAMES(each){1}\nLUMEN_KERNEL{2}({0}, {3}, {4}, {5}, {6}) {{\n  LUMEN_NAMES({0})\n{7}  {8};\n"
       "  int64_t fault = 0;\n",
       name, names, blocks == 1 ? "" : fmt::format("_{}", blocks), threads, inputs, body.outputs().size() + 1,
-      body.dims().size(), dim_names(body));
+      body.dims().size(), dim_names(body), walks ? "LUMEN_BEGIN" : "LUMEN_BEGIN_MANY");
 }
 
 int64_t group_width(const Graph& body, Expr extent) {

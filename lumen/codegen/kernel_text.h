@@ -62,7 +62,8 @@ std::string kernel_names(const Graph& body);
 // only of parameters that what they point to does not overlap. On a GPU, `blocks` is how many of them a multiprocessor
 // should have at a time: one of kKernelBlocks.
 constexpr int kKernelBlocks[] = {16, 12, 8, 6, 4, 3, 2, 1};
-std::string kernel_head(const Graph& body, const std::string& name, int threads = kBlockThreads, int blocks = 1);
+std::string kernel_head(const Graph& body, const std::string& name, int threads = kBlockThreads, int blocks = 1,
+                        bool walks = true);
 // The number of the message that belongs to the lowest bit of `fault`, when `before` messages come before its own; 0
 // when there is none. For functions inside a kernel; the kernel itself ends with LUMEN_RETURN.
 std::string fault_number(size_t before);

@@ -9,7 +9,8 @@ namespace lumen {
 
 namespace {
 
-// LUMEN_BEGIN                              before anything is read that another kernel may have written
+// LUMEN_BEGIN, LUMEN_BEGIN_MANY            before anything is read that another kernel may have written; by one that
+//                                          may have very many blocks
 // LUMEN_THREADS(n)                         of a block of a GPU: where it is worth knowing
 // LUMEN_ROWS(row)                          the rows of this call
 // LUMEN_ELEMENTS(i, count)                 independent elements
@@ -68,6 +69,7 @@ const char* const kC = R"C(
 #define LUMEN_OUT(k) out[k]
 #define LUMEN_DIM(k) dims[k]
 #define LUMEN_BEGIN
+#define LUMEN_BEGIN_MANY
 #define LUMEN_THREADS(n)
 #define LUMEN_BLOCK(n) (n)
 #if defined(__clang__)
@@ -274,15 +276,17 @@ struct LumenBlocks {
 #define LUMEN_NAMES(name) name##_NAMES(LUMEN_NAME)
 // A kernel is begun before the one before it has ended, and waits here; what the host has written is there before. That
 // the next one may begin is said in turns, 1.2 ns a block on an H200: many short blocks would wait for nothing else, and
-// the last of them to begin are near the end.
+// those that begin last are near the end.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && !defined(LUMEN_EMULATED)
-#define LUMEN_BEGIN                                  \
-  const int64_t row_end = lumen_rows(args);          \
-  if (gridDim.x <= 2048) asm volatile("griddepcontrol.launch_dependents;"); \
+#define LUMEN_BEGIN_WHERE(condition)                                     \
+  const int64_t row_end = lumen_rows(args);                              \
+  if (condition) asm volatile("griddepcontrol.launch_dependents;"); \
   asm volatile("griddepcontrol.wait;" ::: "memory")
 #else
-#define LUMEN_BEGIN const int64_t row_end = lumen_rows(args)
+#define LUMEN_BEGIN_WHERE(condition) const int64_t row_end = lumen_rows(args)
 #endif
+#define LUMEN_BEGIN LUMEN_BEGIN_WHERE(true)
+#define LUMEN_BEGIN_MANY LUMEN_BEGIN_WHERE(gridDim.x <= 2048)
 // Where the number is known, loops over single elements need no division for their number of turns, and what warps
 // hand each other no loop. Loops over groups of neighbours must not know it: unrolled, they lose that their addresses
 // are aligned, and read single elements.

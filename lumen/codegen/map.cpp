@@ -65,7 +65,7 @@ class MapPrinter {
     const bool flat = loops_.outer.rank() == 0;
     std::vector<Expr> rows(loops_.outer.begin(), loops_.outer.end());
     if (chunk_ > 0) rows.push_back(ceil_div(loops_.inner.numel(), chunk_));
-    std::string text = kernel_head(body_, name, kMapThreads, schedule_.full ? kFullBlocks : 1);
+    std::string text = kernel_head(body_, name, kMapThreads, schedule_.full ? kFullBlocks : 1, !schedule_.pieces);
     if (!flat) {
       text += fmt::format("  {}(row) {{\n", schedule_.pieces ? "LUMEN_ONE_ROW" : "LUMEN_ROWS") +
               row_coordinates(Shape(rows), 4);
@@ -125,6 +125,7 @@ Expected<KernelText> print_map(const Graph& body, const std::string& name, const
     if (best->divisions() == 0) break;
   }
   const auto tiling = packed ? std::nullopt : find_tiling(body, best->loops(), best->reads());
+  if (tiling && schedule.full) return error("a map in tiles has the registers it needs");
   if (tiling) return print_tiled_map(body, best->loops(), *tiling, name);
   const MapLoops& loops = best->loops();
   const int64_t longest = loops.outer.rank() > 0 ? bounds(loops.inner.numel()).hi : 0;

@@ -33,7 +33,7 @@ TEST(Stream, is_proposed_for_results_that_no_cache_holds) {
   EXPECT_EQ(map_of(4096, wide), (std::vector<std::string>{"map", "stream-map"}));
   EXPECT_EQ(map_of(65536, wide), (std::vector<std::string>{"stream-map", "map"}));
   EXPECT_EQ(map_of(65536, Target{.vector_bytes = 16}), (std::vector<std::string>{"map"}));
-  EXPECT_EQ(map_of(65536, Target{.cuda = true}), (std::vector<std::string>{"map"}));
+  EXPECT_EQ(map_of(65536, Target{.cuda = true}), (std::vector<std::string>{"map", "gpu-full-map"}));
   Graph graph;
   const Tensor x = graph.input("x", {65536, 1024});
   EXPECT_EQ(schedules_of(graph, x / sum(x, {1}, true), wide), (std::vector<std::string>{"stream-fold", "fold"}));
