@@ -42,7 +42,7 @@ function peakLine(x, y, [name, flops], caches) {
 
 // ---- names of lines: where least is in the way
 const textBox = (x, y, isEnd, name) => {
-  const width = 8 * name.length;
+  const width = 8 * name.length + 4;  // "memory" is 49
   return { left: isEnd ? x - width : x, right: isEnd ? x : x + width, top: y - 12, bottom: y + 5 };
 };
 const meets = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
