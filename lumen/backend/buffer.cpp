@@ -20,12 +20,12 @@ class HostMemory : public Memory {
   bool is_host() const override { return true; }
   Expected<std::byte*> allocate(int64_t bytes) override {
     const size_t align = static_cast<size_t>(bytes) < kSomePages ? Buffer::kAlign : kHugePage;
-    const size_t rounded = (static_cast<size_t>(bytes) / align + 1) * align;
-    auto* const data = static_cast<std::byte*>(std::aligned_alloc(align, rounded));
-    if (data == nullptr) throw std::bad_alloc();
+    const size_t rounded = (static_cast<size_t>(bytes) / Buffer::kAlign + 1) * Buffer::kAlign;
+    void* data = nullptr;
+    if (posix_memalign(&data, align, rounded) != 0) throw std::bad_alloc();
     if (align == kHugePage) madvise(data, rounded, MADV_HUGEPAGE);  // a wish: it may fail
     std::memset(data, 0, rounded);
-    return data;
+    return static_cast<std::byte*>(data);
   }
   void release(std::byte* data) override { std::free(data); }
   Expected<void> write(void* there, const void* here, int64_t bytes) override {
