@@ -114,8 +114,14 @@ void ElementWriter::make_room(Stored element, const std::string& array, Expr fir
   if (held_.contains({array, first.node()}) || registers > turns_.room || !before_loops) return;
   turns_.room -= registers;
   const std::string name = held_[{array, first.node()}] = fresh_name('h');
-  blocks_[0].text += fmt::format("{}{}({}, {}, {}, {}{});\n", std::string(static_cast<size_t>(blocks_[0].indent), ' '),
-                                 word, element.type, name, group().width, turns_.count, from);
+  // After the others that are read so, if its place is known there: all are under way before one is waited for.
+  std::string& text = blocks_[0].text;
+  const size_t where = held_until_ > 0 && knows_place(blocks_[0]) ? held_until_ : text.size();
+  const std::string statement = fmt::format("{}{}({}, {}, {}, {}{});\n",
+                                            std::string(static_cast<size_t>(blocks_[0].indent), ' '), word, element.type,
+                                            name, group().width, turns_.count, from);
+  text.insert(where, statement);
+  held_until_ = where + statement.size();
 }
 
 bool ElementWriter::lies_in_groups(Expr flat, Expr variable, int64_t width) {

@@ -184,6 +184,7 @@ class ElementWriter {
   std::map<std::pair<NodeId, const ExprNode*>, std::string> staged_;
   Turns turns_;
   std::map<std::pair<std::string, const ExprNode*>, std::string> held_;  // arrays, first elements of groups
+  size_t held_until_ = 0;  // where the last line that makes room for them ends, in the first of the blocks
   std::vector<Block> blocks_;                                            // the first is what is around everything
   std::optional<std::vector<Expr>> apart_;                               // where sums are by warps
   size_t depth_of_sums_ = 0;                                             // blocks that were open then

@@ -62,6 +62,17 @@ Expected<Printed> print_with(const Graph& body, const FoldPlan& plan, const Fold
   }
 }
 
+// A fold of many rows that is another one than without this schedule.
+Expected<KernelText> print_many_rows(const Graph& body, const std::string& name, const FoldSchedule& schedule,
+                                     const char* is_same) {
+  // The search asks this of every group it thinks of: what needs no printing comes first.
+  const FoldPlan plan = LUMEN_TRY(plan_fold(body));
+  if (bounds(plan.rows.numel()).lo < kManyRows) return error("the rows of this fold are few");
+  KernelText kernel = LUMEN_TRY(print_fold(body, name, schedule));
+  if (kernel.text == LUMEN_TRY(print_fold(body, name)).text) return error(is_same);
+  return kernel;
+}
+
 }  // namespace
 
 Expected<KernelText> print_fold(const Graph& body, const std::string& name, const FoldSchedule& schedule) {
@@ -92,15 +103,12 @@ Expected<KernelText> print_cuda_fold(const Graph& body, const std::string& name,
   return kernel;
 }
 
+Expected<KernelText> print_cuda_early_fold(const Graph& body, const std::string& name) {
+  return print_many_rows(body, name, {.early = true}, "outputs read nothing beside the rows of this fold");
+}
+
 Expected<KernelText> print_cuda_held_fold(const Graph& body, const std::string& name) {
-  // The search asks this of every group it thinks of: what needs no printing comes first.
-  const FoldPlan plan = LUMEN_TRY(plan_fold(body));
-  if (bounds(plan.rows.numel()).lo < kManyRows) return error("the rows of this fold are few");
-  KernelText kernel = LUMEN_TRY(print_fold(body, name, {.held = kCudaMostHeld}));
-  if (kernel.text == LUMEN_TRY(print_fold(body, name)).text) {
-    return error("no fewer threads could hold rows of this length");
-  }
-  return kernel;
+  return print_many_rows(body, name, {.held = kCudaMostHeld}, "no fewer threads could hold rows of this length");
 }
 
 }  // namespace lumen

@@ -23,6 +23,7 @@ struct FoldSchedule {
   int64_t most_chunks = 64;    // of a row: every later step reads their results
   int64_t most_items = 512;    // chunks of all rows
   int64_t held = 16;           // registers of a GPU's thread for what it holds of a row, where rows are many
+  bool early = false;          // for a GPU: what outputs read along a row is read before the row is reduced, if that fits
   bool stack_first = false;    // for kept values: where outputs are stored past the caches, they are no place for them
 };
 
@@ -33,6 +34,9 @@ Expected<KernelText> print_fold(const Graph& body, const std::string& name, cons
 
 // For a GPU: chunks for all its multiprocessors. An error where nothing is cut.
 Expected<KernelText> print_cuda_fold(const Graph& body, const std::string& name, const Target& target);
+// For a GPU: rows are reduced while what outputs read beside them, such as the weights of a norm, is on its way. An
+// error where there is nothing such.
+Expected<KernelText> print_cuda_early_fold(const Graph& body, const std::string& name);
 // For a GPU: fewer threads a row than of print_fold, which hold more of it each. An error where that is the same.
 Expected<KernelText> print_cuda_held_fold(const Graph& body, const std::string& name);
 

@@ -105,6 +105,7 @@ FoldLayout lay_out_fold(const FoldPlan& plan, const Shape& whole, FoldMerges mer
   FoldLayout layout = LayoutMaker(plan, whole).make(merges, schedule);
   layout.stack_first = schedule.stack_first;
   layout.held = schedule.held;
+  layout.early = schedule.early;
   return layout;
 }
 

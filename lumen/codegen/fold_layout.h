@@ -36,6 +36,7 @@ struct FoldLayout {
   std::vector<Expr> element;    // coordinates in what is reduced
   bool stack_first = false;     // FoldSchedule
   int64_t held = 0;             // FoldSchedule
+  bool early = false;           // FoldSchedule
 
   bool is_split() const { return !(chunk == Expr(0)); }
   Expr chunks() const { return items.back(); }

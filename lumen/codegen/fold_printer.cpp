@@ -19,7 +19,7 @@ constexpr int kHeavy = 16;                // instructions for an element that hi
 
 // Of a GPU's thread: registers for what it reads of a row and keeps of it, and elements, which are floats in registers
 // as soon as they are computed with.
-constexpr int64_t kMostHeld = 32, kMostElements = 32, kMostTurns = 8;
+constexpr int64_t kMostHeld = 32, kMostHeldEarly = 48, kMostElements = 32, kMostTurns = 8;
 // Where there are rows for all multiprocessors, each should have several of them on their way from memory at a time:
 // fewer threads a row with more elements each, and registers for several blocks.
 constexpr int64_t kFewThreads = 128;
@@ -75,24 +75,21 @@ void FoldPrinter::plan_turns() {
   while (rows.lo >= kManyRows && groups >= 2 * turns * kFewThreads && fit(2 * turns, layout_.held)) turns *= 2;
   turns_ = turns;
   threads_ = static_cast<int>((groups + kWarp * turns - 1) / (kWarp * turns) * kWarp);
-  if (rows.hi >= kManyRows) blocks_ = blocks_for(threads_ * turns * width_ == *length);
-  writer_->hold_rows({turns_, threads_, "from", "to", std::max(kMostHeld, layout_.held)});
+  if (rows.hi >= kManyRows) blocks_ = blocks_for();
+  const int64_t room = layout_.early ? kMostHeldEarly : kMostHeld;
+  writer_->hold_rows({turns_, threads_, "from", "to", std::max(room, layout_.held)});
 }
 
-// How many blocks the registers of a multiprocessor are for: as many as leave a thread what it needs.
-int FoldPrinter::blocks_for(bool even) const {
+// How many blocks the registers of a multiprocessor are for: as many as leave a thread 64.
+int FoldPrinter::blocks_for() const {
   int cost = 0;
-  bool is_f16 = false;
   for (const NodeId id : body_.order()) {
     const TensorType& type = body_[id].type;
     if (compute_bytes(type.dtype) > 4) return 1;
-    is_f16 = is_f16 || type.dtype == DType::f16;
     if (type.shape == plan_.whole) cost += op_cost(body_, id);
   }
-  const bool few = turns_ * width_ <= 16 && even && !is_f16;  // 40 registers do, or 64
   if (cost > kDear || threads_ < kFewThreads) return 1;
-  const auto fits = [&](int blocks) { return blocks * threads_ <= (few ? 1536 : 1024); };
-  return *std::ranges::find_if(kKernelBlocks, fits);
+  return *std::ranges::find_if(kKernelBlocks, [&](int blocks) { return blocks * threads_ <= 1024; });
 }
 
 // An output of the same type holds what it will be computed from; or a row on the stack does.

@@ -45,7 +45,7 @@ class FoldPrinter {
   bool keep_on_stack(Buffer& buffer, int64_t& left);
   void plan_turns();
   int64_t held_by_group() const;
-  int blocks_for(bool even) const;
+  int blocks_for() const;
   bool lies_in_group(const Buffer& buffer) const;
   ElementWriter::Stored stored(const Buffer& buffer) const;
   Level level(int number) const;

@@ -140,7 +140,7 @@ void FoldPrinter::store_elements(const std::vector<size_t>& outputs) {
     const bool in_turns = turns_ > 0;
     stores.open(in_turns ? fmt::format("LUMEN_GROUP_TURNS({}, {}, {}, {})", name_of(loop), turns_text(), from, to)
                          : fmt::format("LUMEN_GROUPS({}, {}, {}, {})", name_of(loop), width_, from, to),
-                bounds(loop.extent).lo < 1, outputs, in_turns);
+                bounds(loop.extent).lo < 1, outputs, in_turns, layout_.early);
     begin_elements();
     for (const size_t k : outputs) {
       stores.store(k, flat, writer_->to_store(body_.outputs()[k].value, layout_.element));

@@ -55,6 +55,7 @@ constexpr Way kWays[] = {
     {"fold", "fold", OpFamily::reduce, Needs::nothing,
      anywhere<[](const Graph& body, const std::string& name) { return print_fold(body, name); }>},
     {"gpu-fold", "fold", OpFamily::reduce, Needs::blocks, print_cuda_fold},
+    {"gpu-early-fold", "fold", OpFamily::reduce, Needs::registers, anywhere<print_cuda_early_fold>},
     {"gpu-held-fold", "fold", OpFamily::reduce, Needs::registers, anywhere<print_cuda_held_fold>},
     {"stream-fold", "fold", OpFamily::reduce, Needs::large_results,
      anywhere<[](const Graph& body, const std::string& name) {

@@ -7,14 +7,15 @@
 
 namespace lumen {
 
-void WideStore::open(const std::string& groups, bool may_be_empty, const std::vector<size_t>& outputs, bool in_turns) {
+void WideStore::open(const std::string& groups, bool may_be_empty, const std::vector<size_t>& outputs, bool in_turns,
+                     bool holds) {
   writer_.open_loop(groups, Expr(0), may_be_empty);
   for (const size_t k : outputs) {
     writer_.line(fmt::format("LUMEN_HOLD_RESULT({}, held{}, {});",
                              storage_type(body_[body_.outputs()[k].value].type.dtype), k, width_));
   }
   writer_.open_group(fmt::format("LUMEN_EACH({}, {})", name_, width_), along_, may_be_empty,
-                     {width_, name_ + "_group", place(), in_turns});
+                     {width_, name_ + "_group", place(), in_turns, holds});
 }
 
 void WideStore::store(size_t output, Expr flat, const std::string& value) {

@@ -21,7 +21,8 @@ class WideStore {
   WideStore(ElementWriter& writer, const Graph& body, Expr along, std::string name, int64_t width)
       : writer_(writer), body_(body), along_(along), name_(std::move(name)), width_(width) {}
 
-  void open(const std::string& groups, bool may_be_empty, const std::vector<size_t>& outputs, bool in_turns = false);
+  void open(const std::string& groups, bool may_be_empty, const std::vector<size_t>& outputs, bool in_turns = false,
+            bool holds = false);
   // One by one, where neighbours of the loop are not neighbours in memory.
   void store(size_t output, Expr flat, const std::string& value);
   // `after`: statements for what else was kept of a group.

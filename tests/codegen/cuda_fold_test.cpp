@@ -176,6 +176,27 @@ void run_many_rows(KernelCases cases) {
 
 TEST(CudaFold, holds_more_of_many_rows) { run_many_rows(KernelCases(print_cuda_held_fold)); }
 
+// The weights of a norm stand beside its rows.
+TEST(CudaFold, reads_early_what_outputs_need) {
+  KernelCases cases(print_cuda_early_fold);
+  for (const int64_t length : {8192, 8184}) {
+    Graph graph;
+    const Tensor x = graph.input("x", {1024, length}, bf16);
+    layer_norm(x, 1, graph.input("w", {length}, bf16), graph.input("b", {length}, bf16)).output("y");
+    cases.add(graph, {}, 8, fmt::format("norms of {}", length), 64);
+  }
+  cases.run_emulated();
+  Graph norms;
+  rms_norm(norms.input("x", {1024, 8192}), norms.input("w", {8192})).output("y");
+  const std::string text = print_cuda_early_fold(norms, "k").value().text;
+  const size_t rows = text.find("LUMEN_TAKE_ROW"), weights = text.rfind("LUMEN_TAKE_ROW");
+  EXPECT_LT(rows, weights) << text;
+  EXPECT_LT(weights, text.find("LUMEN_COMBINE")) << text;
+  Graph alone;
+  softmax(alone.input("x", {1024, 8192}), -1).output("y");
+  EXPECT_EQ(print_cuda_early_fold(alone, "k").diag().message, "outputs read nothing beside the rows of this fold");
+}
+
 TEST(CudaFold, is_proposed_for_few_long_rows) {
   const auto proposed = [](int64_t rows, int64_t length) {
     Graph graph;
