@@ -33,7 +33,7 @@ Packing packing_of(const std::string& function, const HeldFactor& held, Role lan
 Expected<std::string> print_pairs(const AttentionForm& form, const std::string& function, const HeldFactor& held,
                                   int64_t lanes, std::vector<std::string>& faults) {
   ElementWriter writer(*held.graph, 8);
-  const std::string element = held.convert + "(" + writer.value(held.node, form.second.at) + ")";
+  const std::string element = writer.converted(held.convert, held.node, form.second.at);
   if (!writer.problem().empty()) return error(writer.problem());
   const auto part = [&](std::string_view name, std::string_view key) {
     return fmt::format(

@@ -106,20 +106,31 @@ class GemmPrinter {
     return {};
   }
 
+  // Columns side by side may be pages apart along the sum. So few pages go to all panels before the next ones do that
+  // the processor still knows where they are.
+  std::string packed_at_once() const {
+    constexpr int64_t kPages = 128;
+    const auto lies_along = [&](NodeId factor) { return held(factor, Role::column).along_summed; };
+    if (std::ranges::any_of(roles_.columns, lies_along)) return number(roles_.extent(Role::summed));
+    return std::to_string(round_up(kPages, types_.depth));
+  }
+
   // Panels of all sides, one after the other.
   std::string pack_step() const {
     std::string text =
         fmt::format("LUMEN_C_KERNEL({}_pack) {{\n{}  int64_t fault = 0, found = 0;\n", name_, kernel_names(body_));
     text += fmt::format(
-        "  {0}* const packed = ({0}*)out[{1}];\n  LUMEN_ROWS(row) {{\n"
-        "    const int64_t panel = row % {2}, i0 = row / {2} % {3};\n",
-        types_.packed, body_.outputs().size(), number(panels_), number(roles_.extent(Role::batch)));
+        "  {0}* const packed = ({0}*)out[{1}];\n"
+        "  for (int64_t k0 = 0; k0 < {4}; k0 += {5}) LUMEN_ROWS(row) {{\n"
+        "    const int64_t panel = row % {2}, i0 = row / {2} % {3}, k1 = k0 + {5} < {4} ? k0 + {5} : {4};\n",
+        types_.packed, body_.outputs().size(), number(panels_), number(roles_.extent(Role::batch)),
+        number(roles_.extent(Role::summed)), packed_at_once());
     for (size_t side = 0; side < roles_.columns.size(); ++side) {
       text += fmt::format(
-          "    if (row / {0} / {1} == {2}) found = {3}_columns{2}({4}, packed + row * {5} * {6}, i0, panel * {6}, 0, "
-          "{7});\n",
-          number(panels_), number(roles_.extent(Role::batch)), side, name_, kParameters, number(depth_), s_.nr,
-          number(roles_.extent(Role::summed)));
+          "    if (row / {0} / {1} == {2}) found = {3}_columns{2}({4}, packed + (row * {5} + k0) * {6}, i0, panel * "
+          "{6}, "
+          "k0, k1);\n",
+          number(panels_), number(roles_.extent(Role::batch)), side, name_, kParameters, number(depth_), s_.nr);
     }
     return text + "    fault = found > fault ? found : fault;\n  }\n  return fault;\n}\n";
   }

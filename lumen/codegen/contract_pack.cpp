@@ -9,6 +9,8 @@
 #include "lumen/codegen/element.h"
 #include "lumen/codegen/guard_range.h"
 #include "lumen/codegen/kernel_text.h"
+#include "lumen/codegen/scalar.h"
+#include "lumen/hlir/cast.h"
 #include "lumen/ir/expr_parts.h"
 
 namespace lumen {
@@ -51,8 +53,8 @@ std::string transpose_function(const std::string& name, int64_t lanes, std::stri
 class PackPrinter {
  public:
   PackPrinter(const ContractRoles& roles, const Packing& packing)
-      : roles_(roles), packing_(packing), writer_(*packing.graph, 8) {
-    element_ = packing.convert + "(" + writer_.value(packing.factor, roles.at) + ")";
+      : roles_(roles), packing_(packing), writer_(*packing.graph, 8), halves_(find_halves()) {
+    element_ = writer_.converted(packing.convert, packing.factor, roles.at);
     i_ = packing.lane == Role::row ? "i1" : "i2";
     if (writer_.divisions() == 0 || roles.widths[static_cast<size_t>(packing.lane)] == Expr(1)) return;
     const std::vector<Expr> at = split_coordinates(roles, packing.lane);
@@ -88,7 +90,7 @@ class PackPrinter {
   Element element_at(std::span<const Expr> at, bool inside) const {
     ElementWriter writer(*packing_.graph, 8);
     if (inside) writer.assume_guards();
-    std::string value = packing_.convert + "(" + writer.value(packing_.factor, at) + ")";
+    std::string value = writer.converted(packing_.convert, packing_.factor, at);
     return {writer.text(), std::move(value)};
   }
 
@@ -276,11 +278,7 @@ class PackPrinter {
         "    const int64_t have = k1 - k0 - k < {D} ? k1 - k0 - k : {D};\n{whole}"
         "    if (have < {D} || l0 + {V} > count) __builtin_memset(block, 0, sizeof block);\n"
         "    for (int64_t l = 0; l < {V} && l0 + l < count; ++l) {{\n"
-        "      const int64_t {i} = first + l0 + l;\n{runs}"
-        "      LUMEN_ELEMENTS(j, have) {{\n"
-        "        const int64_t i3 = k0 + k + j;\n{text}"
-        "        block[l][j] = {element};\n"
-        "      }}\n"
+        "      const int64_t {i} = first + l0 + l;\n{runs}{elements}"
         "    }}\n"
         "    const int64_t units = {padded} / {g} - k / {g};\n"
         "    for (int64_t u = 0; u < {D} / {g} && u < units; u += {V}) {{\n"
@@ -288,9 +286,34 @@ class PackPrinter {
         "    }}\n"
         "  }}\n",
         fmt::arg("P", packing_.lanes), fmt::arg("V", lanes()), fmt::arg("D", depth), fmt::arg("T", packing_.type),
-        fmt::arg("i", i_), fmt::arg("text", writer_.text()), fmt::arg("element", element_),
-        fmt::arg("g", packing_.group), fmt::arg("padded", padded()), fmt::arg("name", packing_.function + "_exchange"),
-        fmt::arg("U", unit()), fmt::arg("whole", whole_block()), fmt::arg("runs", whole_runs(depth)));
+        fmt::arg("i", i_), fmt::arg("elements", elements()), fmt::arg("g", packing_.group),
+        fmt::arg("padded", padded()), fmt::arg("name", packing_.function + "_exchange"), fmt::arg("U", unit()),
+        fmt::arg("whole", whole_block()), fmt::arg("runs", whole_runs(depth)));
+  }
+
+  // One lane of a block.
+  std::string elements() const {
+    if (halves_) {
+      return fmt::format("      const int64_t i3 = k0 + k;\n      lumen_bf16_of_f16(block[l], a{} + {}, have);\n",
+                         halves_->input, print_c(halves_->index).text);
+    }
+    return fmt::format(
+        "      LUMEN_ELEMENTS(j, have) {{\n"
+        "        const int64_t i3 = k0 + k + j;\n{}"
+        "        block[l][j] = {};\n"
+        "      }}\n",
+        writer_.text(), element_);
+  }
+
+  // An input of f16, along the summed axis, that is packed as bf16.
+  std::optional<PlainFactor> find_halves() const {
+    const Graph& graph = *packing_.graph;
+    NodeId id = packing_.factor;
+    if (packing_.convert != store_function(bf16) || graph[id].type.dtype != bf16) return std::nullopt;
+    const auto keeps_halves = [](DType dtype) { return dtype == bf16 || dtype == f32; };
+    while (graph[id].is<hlir::Cast>() && keeps_halves(graph[id].type.dtype)) id = graph[id].operands[0];
+    const std::optional<PlainFactor> found = plain_factor(roles_, graph, id, packing_.lane);
+    return found && found->dtype == f16 && found->summed == Expr(1) ? found : std::nullopt;
   }
 
   // A block of whole runs (contract_runs.h) is computed run by run.
@@ -303,10 +326,11 @@ class PackPrinter {
     for (int64_t turn = 0; turn < turns; ++turn) {
       ElementWriter writer(*packing_.graph, 10);
       writer.open_loop(fmt::format("LUMEN_ELEMENTS(i5, {})", runs->length), Expr::index(5, runs->length), false);
-      const std::string value = writer.value(packing_.factor, runs->turns[static_cast<size_t>(turn)]);
+      const std::string value =
+          writer.converted(packing_.convert, packing_.factor, runs->turns[static_cast<size_t>(turn)]);
       if (!writer.faults().empty()) return "";
-      body += fmt::format("          {{\n{}            block[l][j + {} + i5] = {}({});\n          }}\n          }}\n",
-                          writer.text(), turn * runs->length, packing_.convert, value);
+      body += fmt::format("          {{\n{}            block[l][j + {} + i5] = {};\n          }}\n          }}\n",
+                          writer.text(), turn * runs->length, value);
     }
     return fmt::format(
         "      if (have == {D} && (k0 + k) % {L} == 0) {{\n"
@@ -353,6 +377,7 @@ class PackPrinter {
   const ContractRoles& roles_;
   const Packing& packing_;
   ElementWriter writer_;
+  std::optional<PlainFactor> halves_;
   std::string element_;
   std::optional<Element> split_;       // over i4 and i5, where that divides less
   std::optional<std::string> narrow_;  // of a guarded element: where no guard is needed,

@@ -69,7 +69,7 @@ std::vector<ContractSchedule> vector_schedules(const ContractRoles& roles, const
   s.nr = even_piece(roles.extent(Role::column), size.vectors * lanes, lanes);
   std::vector<ContractSchedule> all{blocked(s, roles, types.depth, 56, 512, 512),
                                     blocked(s, roles, types.depth, 112, 512, 1024),
-                                    blocked(s, roles, types.depth, 448, 512, 256)};
+                                    blocked(s, roles, types.depth, 448, 1024, 512)};
   constexpr int64_t kManyProducts = int64_t{1} << 29;
   const Expr products = roles.extent(Role::row) * roles.extent(Role::column) * roles.extent(Role::summed);
   if (products.constant().value_or(0) >= kManyProducts) std::ranges::reverse(all);

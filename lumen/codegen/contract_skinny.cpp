@@ -25,17 +25,17 @@ class SkinnyPrinter : SkinnyFrame {
     const bool whole = rows_ == roles.extent(Role::row) && !is_fixed();
     if (held && whole && (held->summed == Expr(1) || (held->summed == Expr(0) && s_.blocks == 0))) plain = held;
     if (s_.blocks != 0) scaled_ = scaled_columns(roles, columns).value();
-    if (s_.blocks == 0) halves_ = halves_of_columns(*this);
+    if (s_.blocks == 0) narrow_ = narrow_columns(*this);
   }
 
   Expected<KernelText> print() {
     KernelText kernel;
     if (s_.blocks != 0) kernel.text += scaled_words(name, block(), is_fixed());
-    if (!halves_.empty()) kernel.text += narrow_words(name, halves_[0].dtype);
+    if (!narrow_.empty()) kernel.text += narrow_words(name, narrow_[0].dtype);
     if (!plain) {
       kernel.text += LUMEN_TRY(rows_step(kernel.faults));
       kernel.steps.push_back({name + "_rows", roles.extent(Role::batch) * rows_});
-      kernel.scratch = roles.extent(Role::batch) * rows_ * row_size() * (is_fixed() ? 2 : types.sum_bytes);
+      kernel.scratch = roles.extent(Role::batch) * rows_ * row_size() * (has_short_rows() ? 2 : types.sum_bytes);
     }
     for (size_t side = 0; side < roles.columns.size(); ++side) {
       kernel.text += LUMEN_TRY(part(side, at_once(), kernel.faults));
@@ -55,7 +55,8 @@ class SkinnyPrinter : SkinnyFrame {
   int64_t block() const { return scaled_[0].block(); }
   // What the rows' elements are in scratch, and how many a row has there: with a float of scale for each block, when
   // they are integers.
-  std::string_view row_type() const { return is_fixed() ? "int16_t" : std::string_view(types.sum); }
+  bool has_short_rows() const { return is_fixed() || (!narrow_.empty() && narrow_[0].are_bytes()); }
+  std::string_view row_type() const { return has_short_rows() ? "int16_t" : std::string_view(types.sum); }
   Expr row_size() const { return is_fixed() ? depth + depth / block() * 2 : depth; }
 
   // The rows, computed: each along the summed axis, as many as tiles have.
@@ -103,8 +104,8 @@ class SkinnyPrinter : SkinnyFrame {
     std::string loops;
     if (s_.blocks != 0) {
       loops = LUMEN_TRY(blocks_loop(*this, side, scaled_[side], count, messages));
-    } else if (!halves_.empty()) {
-      loops = narrow_loop(*this, halves_[side], count);
+    } else if (!narrow_.empty()) {
+      loops = narrow_loop(*this, narrow_[side], count);
     } else if (runs) {
       loops = LUMEN_TRY(runs_loop(side, count, *runs, messages));
     } else {
@@ -250,9 +251,9 @@ class SkinnyPrinter : SkinnyFrame {
 
   const Graph& body_;
   const ContractSchedule& s_ = schedule;
-  Expr rows_;                       // filled up to whole groups
-  std::vector<ScaledRuns> scaled_;  // of the columns, when the schedule has blocks
-  std::vector<Halves> halves_;      // of the columns, when they are read as vectors
+  Expr rows_;                          // filled up to whole groups
+  std::vector<ScaledRuns> scaled_;     // of the columns, when the schedule has blocks
+  std::vector<NarrowColumns> narrow_;  // the columns, when they are read as vectors
 };
 
 }  // namespace

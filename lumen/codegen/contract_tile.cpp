@@ -15,6 +15,9 @@ std::string each(int64_t rows, int64_t columns, Fn&& fn) {
   return text;
 }
 
+constexpr int kLineBytes = 64;
+constexpr int64_t kFetchedAhead = 2048;  // bytes
+
 bool is_x86_quad(const TileTypes& types) { return types.product == "vpdpbusd"; }
 
 // Of flipped columns a tile has 128 times the sum of each row too much, or too little: `extra` is that, by eight rows.
@@ -70,10 +73,10 @@ std::string print_vector_tile(const std::string& name, const TileTypes& types, c
   const auto place = [&](int64_t i, int64_t j) { return fmt::format("{} * step + {}", i, j * lanes); };
   text +=
       each(rows, columns, [&](int64_t i, int64_t j) { return fmt::format("  {0}_v c{1}_{2} = {{0}};\n", name, i, j); });
-  text += "  if (!fresh) {\n" + each(rows, columns, [&](int64_t i, int64_t j) {
-            return fmt::format("    c{1}_{2} = *(const {0}_v*)(t + {3});\n", name, i, j, place(i, j));
-          });
-  text += "  }\n  int64_t k = 0;\n";
+  // Where sums go, to those so far or to what was never read, is fetched while they are made.
+  text += each(rows, columns,
+               [&](int64_t i, int64_t j) { return fmt::format("  __builtin_prefetch(t + {}, 1);\n", place(i, j)); });
+  text += "  int64_t k = 0;\n";
   if (types.flipped) text += extra_names(rows);
   // Elements of a row that lie together are loaded together, for as many columns.
   if (steps.by_lanes && steps.row_summed == 1) {
@@ -98,6 +101,12 @@ std::string print_vector_tile(const std::string& name, const TileTypes& types, c
   for (int64_t j = 0; j < columns; ++j) {
     text += fmt::format("    const {0}_v b{1} = *(const {0}_v*)(b + {2});\n", name, j, j * lanes * types.group);
   }
+  // Packed columns lie in the second cache.
+  const bool fetches = vector_bytes == kLineBytes && steps.column_summed == schedule.nr * types.depth;
+  for (int64_t j = 0; j < columns && fetches; ++j) {
+    text += fmt::format("    __builtin_prefetch(b + {});\n",
+                        kFetchedAhead * types.group / types.sum_bytes + j * lanes * types.group);
+  }
   // A load for each row would be more than half as many as there are products.
   const int64_t in_vectors = steps.by_lanes && steps.row == 1 ? rows / lanes * lanes : 0;
   for (int64_t i = 0; i < in_vectors; i += lanes) {
@@ -114,6 +123,9 @@ std::string print_vector_tile(const std::string& name, const TileTypes& types, c
         i < in_vectors ? fmt::format("a{}[{}]", i / lanes * lanes, i % lanes) : fmt::format("a[{}]", i * steps.row);
     return fmt::format("    c{0}_{1} += {2} * b{1};\n", i, j, row);
   });
+  text += "  }\n  if (!fresh) {\n" + each(rows, columns, [&](int64_t i, int64_t j) {
+            return fmt::format("    c{1}_{2} += *(const {0}_v*)(t + {3});\n", name, i, j, place(i, j));
+          });
   text += "  }\n" + each(rows, columns, [&](int64_t i, int64_t j) {
             const std::string less =
                 types.flipped ? fmt::format(" - extra{}[{}]", i / kExtraRows * kExtraRows, i % kExtraRows) : "";

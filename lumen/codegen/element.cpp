@@ -117,9 +117,9 @@ void ElementWriter::make_room(Stored element, const std::string& array, Expr fir
   // After the others that are read so, if its place is known there: all are under way before one is waited for.
   std::string& text = blocks_[0].text;
   const size_t where = held_until_ > 0 && knows_place(blocks_[0]) ? held_until_ : text.size();
-  const std::string statement = fmt::format("{}{}({}, {}, {}, {}{});\n",
-                                            std::string(static_cast<size_t>(blocks_[0].indent), ' '), word, element.type,
-                                            name, group().width, turns_.count, from);
+  const std::string statement =
+      fmt::format("{}{}({}, {}, {}, {}{});\n", std::string(static_cast<size_t>(blocks_[0].indent), ' '), word,
+                  element.type, name, group().width, turns_.count, from);
   text.insert(where, statement);
   held_until_ = where + statement.size();
 }
@@ -221,6 +221,11 @@ std::string ElementWriter::to_store(NodeId id, std::span<const Expr> at) {
   const auto knows = [&](const Block& block) { return block.known.contains(key_of(id, at)); };
   if (!node.is<hlir::Cast>() || !rounds(node.type.dtype) || std::ranges::any_of(blocks_, knows)) return value(id, at);
   return before_rounding(body_[node.operands[0]].type.dtype, node.type.dtype, value(node.operands[0], at));
+}
+
+std::string ElementWriter::converted(const std::string& function, NodeId id, std::span<const Expr> at) {
+  const bool stores = function == store_function(body_[id].type.dtype);
+  return fmt::format("{}({})", function, stores ? to_store(id, at) : value(id, at));
 }
 
 std::string ElementWriter::make(NodeId id, std::span<const Expr> at) {

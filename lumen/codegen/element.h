@@ -39,6 +39,8 @@ class ElementWriter {
   std::string single_value(NodeId node, std::span<const Expr> at);
   // What store_function() takes for the element: the same, but not rounded first where storing it rounds.
   std::string to_store(NodeId node, std::span<const Expr> at);
+  // What a function makes of the element, which may be its store_function().
+  std::string converted(const std::string& function, NodeId node, std::span<const Expr> at);
   // An expression with the dims of the body called n0, n1, …, as they are in the text.
   Expr rename(Expr e) const { return substitute(e, dims_); }
   Shape rename(const Shape& shape) const;
@@ -184,10 +186,10 @@ class ElementWriter {
   std::map<std::pair<NodeId, const ExprNode*>, std::string> staged_;
   Turns turns_;
   std::map<std::pair<std::string, const ExprNode*>, std::string> held_;  // arrays, first elements of groups
-  size_t held_until_ = 0;  // where the last line that makes room for them ends, in the first of the blocks
-  std::vector<Block> blocks_;                                            // the first is what is around everything
-  std::optional<std::vector<Expr>> apart_;                               // where sums are by warps
-  size_t depth_of_sums_ = 0;                                             // blocks that were open then
+  size_t held_until_ = 0;      // where the last line that makes room for them ends, in the first of the blocks
+  std::vector<Block> blocks_;  // the first is what is around everything
+  std::optional<std::vector<Expr>> apart_;  // where sums are by warps
+  size_t depth_of_sums_ = 0;                // blocks that were open then
   std::vector<WarpSum> warp_sums_;
   std::string problem_;
   std::vector<std::string> faults_;

@@ -23,8 +23,8 @@ struct FoldSchedule {
   int64_t most_chunks = 64;    // of a row: every later step reads their results
   int64_t most_items = 512;    // chunks of all rows
   int64_t held = 16;           // registers of a GPU's thread for what it holds of a row, where rows are many
-  bool early = false;          // for a GPU: what outputs read along a row is read before the row is reduced, if that fits
-  bool stack_first = false;    // for kept values: where outputs are stored past the caches, they are no place for them
+  bool early = false;        // for a GPU: what outputs read along a row is read before the row is reduced, if that fits
+  bool stack_first = false;  // for kept values: where outputs are stored past the caches, they are no place for them
 };
 
 // An error when there is no reduction, two reductions are not over the same axes of the same shape, or an output is

@@ -117,6 +117,37 @@ TEST(Contract, sums_in_pieces) {
   const Tensor y = cast(narrow.input("a1", {150, 300}, bf16), f32);
   product(x, "mk", y, "nk", "mn").output("r0");
   cases.add(narrow);
+  for (const DType dtype : {f32, i8}) {  // columns side by side, which are packed a few pages at a time
+    Graph side_by_side;
+    const Expr k = side_by_side.dim("k", 0, 400);
+    const DType sum = dtype == i8 ? i32 : f32;
+    product(cast(side_by_side.input("a0", {20, k}, dtype), sum), "mk",
+            cast(side_by_side.input("a1", {k, 70}, dtype), sum), "kn", "mn")
+        .output("r0");
+    cases.add(side_by_side, {{{"k", 0}}, {{"k", 128}}, {{"k", 129}}, {{"k", 400}}});
+  }
+  cases.run(4);
+}
+
+// Rows are held as 16-bit integers, and columns widened to these.
+TEST(Contract, multiplies_few_rows_of_bytes) {
+  ContractCases cases(0);
+  for (const DType rows : {i8, u8}) {
+    for (const DType columns : {i8, u8}) {
+      for (const int64_t m : {1, 3}) {
+        Graph graph;
+        const Expr k = graph.dim("k", 0, 400);
+        product(cast(graph.input("a0", {m, k}, rows), i32), "mk", cast(graph.input("a1", {9, k}, columns), i32), "nk",
+                "mn")
+            .output("r0");
+        std::vector<DimValues> sizes;
+        for (const int64_t size : {0, 1, 31, 32, 100, 399}) sizes.push_back({{"k", size}});
+        cases.add(graph, sizes,
+                  {ContractSchedule::parse("dot mr=2 nr=4 nc=8").value(),
+                   ContractSchedule::parse("dot mr=1 nr=1 nc=32").value()});
+      }
+    }
+  }
   cases.run(4);
 }
 
@@ -144,6 +175,10 @@ TEST(Contract, sums_parts_of_a_piece) {
       (out == f32 ? z : cast(z, out)).output("r0");
       cases.add(narrow, {{}}, {s});
     }
+    Graph halves;  // weights of f16 in a model of bf16
+    const Tensor weights = cast(cast(halves.input("a1", {150, 300}, f16), bf16), f32);
+    product(cast(halves.input("a0", {70, 300}, bf16), f32), "mk", weights, "nk", "mn").output("r0");
+    cases.add(halves, {{}}, {s});
     Graph bytes;
     const Expr k = bytes.dim("k", 0, 400);
     const Tensor x = cast(bytes.input("a0", {70, k}, i8), i32);
