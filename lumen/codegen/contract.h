@@ -16,11 +16,12 @@
 namespace lumen {
 
 enum class ContractMethod : uint8_t {
-  gemm,   // register tiles of vectors, for every dtype
-  amx,    // tiles of the matrix unit: bf16 and 8-bit integers
-  quads,  // register tiles of vectors, four products of 8-bit integers to a lane
-  dot,    // few rows: mr rows by nr columns, each one long sum
-  sweep,  // few rows: mr rows, kc summed coordinates over nc columns
+  gemm,     // register tiles of vectors, for every dtype
+  amx,      // tiles of the matrix unit: bf16 and 8-bit integers
+  quads,    // register tiles of vectors, four products of 8-bit integers to a lane
+  windows,  // register tiles of vectors, columns read where they lie in an image with its border
+  dot,      // few rows: mr rows by nr columns, each one long sum
+  sweep,    // few rows: mr rows, kc summed coordinates over nc columns
 };
 
 // How a Contract runs: what does not change its meaning. Sizes are in elements.

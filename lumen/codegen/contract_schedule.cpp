@@ -6,15 +6,18 @@
 #include "lumen/codegen/contract.h"
 #include "lumen/codegen/contract_skinny.h"
 #include "lumen/codegen/contract_types.h"
+#include "lumen/codegen/contract_windows.h"
 #include "lumen/codegen/schedule_text.h"
 
 namespace lumen {
 
 namespace {
 
-constexpr MethodWords<ContractMethod, 5> kContractMethods = {
-    std::pair{ContractMethod::gemm, std::string_view("gemm")}, std::pair{ContractMethod::amx, std::string_view("amx")},
+constexpr MethodWords<ContractMethod, 6> kContractMethods = {
+    std::pair{ContractMethod::gemm, std::string_view("gemm")},
+    std::pair{ContractMethod::amx, std::string_view("amx")},
     std::pair{ContractMethod::quads, std::string_view("quads")},
+    std::pair{ContractMethod::windows, std::string_view("windows")},
     std::pair{ContractMethod::dot, std::string_view("dot")},
     std::pair{ContractMethod::sweep, std::string_view("sweep")}};
 
@@ -195,6 +198,28 @@ void add_own(const Graph& body, const ContractRoles& roles, const Target& target
   }
 }
 
+// Windows over an image: rows for as much as stays in the second cache, and few or many columns at a time.
+void add_windows(const Graph& body, const ContractRoles& roles, const Target& target,
+                 std::vector<ContractSchedule>& schedules) {
+  if (!find_windows(roles)) return;
+  const TileTypes types = vector_types(roles.dtype);
+  const int64_t lanes = target.vector_bytes / types.sum_bytes;
+  const TileSize size = tile_size(target, lanes);
+  ContractSchedule s;
+  s.method = ContractMethod::windows;
+  s.mr = even_piece(roles.extent(Role::row), size.rows, 1);
+  s.nr = size.vectors * lanes;
+  s.kc = *roles.extent(Role::summed).constant();
+  constexpr int64_t kRowElements = 1 << 17;
+  s.mc = even_piece(roles.extent(Role::row), std::max<int64_t>(kRowElements / s.kc / s.mr, 1) * s.mr, s.mr);
+  for (const int64_t panels : {4, 16}) {
+    s.nc = panels * s.nr;
+    for (s.direct = 1; s.direct >= 0; --s.direct) {
+      if (print_contract(body, "k", s, target).ok()) schedules.push_back(s);
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<ContractSchedule> contract_schedules(const Graph& body, const Target& target) {
@@ -218,6 +243,7 @@ std::vector<ContractSchedule> contract_schedules(const Graph& body, const Target
     add_own(body, *roles, target, schedules, all[0], quads->depth);
     schedules.insert(schedules.end(), all.begin(), all.end());
   }
+  add_windows(body, *roles, target, schedules);
   const std::vector<ContractSchedule> vectors = vector_schedules(*roles, target);
   add_own(body, *roles, target, schedules, vectors[0]);
   for (const ContractSchedule& s : vectors) add_direct(body, *roles, target, schedules, s);

@@ -42,7 +42,8 @@ Expected<std::string> print_store(const Graph& body, const ContractRoles& roles,
     columns = loop_in_runs(roles, Role::column, "c", "columns", in_runs.text());
   }
   std::string text = fmt::format(
-      "static int64_t {}(const void* const* in, void* const* out, const int64_t* dims, int64_t i0, int64_t m, "
+      "static LUMEN_SHORT int64_t {}(const void* const* in, void* const* out, const int64_t* dims, int64_t i0, int64_t "
+      "m, "
       "int64_t rows, int64_t c, int64_t columns",
       plan.function);
   for (size_t k = 0; k < roles.contracts.size(); ++k) {

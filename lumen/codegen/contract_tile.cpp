@@ -68,8 +68,12 @@ std::string print_vector_tile(const std::string& name, const TileTypes& types, c
       "typedef {1} {0}_v __attribute__((vector_size({2}), aligned({3}), may_alias));\n"
       "typedef {1} {0}_word __attribute__((aligned(1), may_alias));\n"
       "static __attribute__((noinline)) void {0}(int64_t count, const {4}* a, const {4}* b, {1}* t, int64_t step, int "
-      "fresh) {{\n",
-      name, types.sum, vector_bytes, types.sum_bytes, types.packed);
+      "fresh{5}) {{\n",
+      name, types.sum, vector_bytes, types.sum_bytes, types.packed, steps.places ? ", const int32_t* places" : "");
+  // Columns of summed coordinate k + l.
+  const auto columns_at = [&](int64_t l) {
+    return steps.places ? fmt::format("b + places[k + {}]", l) : fmt::format("b + {}", l * steps.column_summed);
+  };
   const auto place = [&](int64_t i, int64_t j) { return fmt::format("{} * step + {}", i, j * lanes); };
   text +=
       each(rows, columns, [&](int64_t i, int64_t j) { return fmt::format("  {0}_v c{1}_{2} = {{0}};\n", name, i, j); });
@@ -87,8 +91,8 @@ std::string print_vector_tile(const std::string& name, const TileTypes& types, c
     }
     for (int64_t l = 0; l < lanes; ++l) {
       text += each(1, columns, [&](int64_t, int64_t j) {
-        return fmt::format("    const {0}_v b{1}_{2} = *(const {0}_v*)(b + {3});\n", name, l, j,
-                           l * steps.column_summed + j * lanes);
+        return fmt::format("    const {0}_v b{1}_{2} = *(const {0}_v*)({3} + {4});\n", name, l, j, columns_at(l),
+                           j * lanes);
       });
       text += each(rows, columns, [&](int64_t i, int64_t j) {
         return fmt::format("    c{0}_{1} += a{0}[{2}] * b{2}_{1};\n", i, j, l);
@@ -99,7 +103,12 @@ std::string print_vector_tile(const std::string& name, const TileTypes& types, c
   text += fmt::format("  for (; k < count; k += {}, a += {}, b += {}) {{\n", types.depth, steps.row_summed,
                       steps.column_summed);
   for (int64_t j = 0; j < columns; ++j) {
-    text += fmt::format("    const {0}_v b{1} = *(const {0}_v*)(b + {2});\n", name, j, j * lanes * types.group);
+    text += fmt::format("    const {0}_v b{1} = *(const {0}_v*)({2} + {3});\n", name, j, columns_at(0),
+                        j * lanes * types.group);
+  }
+  // Places follow no order that a processor foresees.
+  for (int64_t j = 0; j <= columns && steps.places; ++j) {
+    text += fmt::format("    __builtin_prefetch(b + places[k + {}] + {});\n", kPlacesAhead, j * lanes);
   }
   // Packed columns lie in the second cache.
   const bool fetches = vector_bytes == kLineBytes && steps.column_summed == schedule.nr * types.depth;

@@ -1,10 +1,12 @@
 // Tiles: the innermost loops of a Contract, which multiply a packed panel of rows by a packed panel of columns.
 //
 //   static void name(int64_t count, const S* a, const S* b, T* t, int64_t step, int fresh, const void* next)
+//   static void name(int64_t count, const S* a, const S* b, T* t, int64_t step, int fresh, const int32_t* places)
 //
 // adds to t[mr][nr], whose rows are `step` apart, or sets it when `fresh`, the products of `count` summed elements;
 // `count` is a multiple of what the panels are filled up to. `next` is there for a matrix unit with TileSteps::ahead:
-// what is fetched into the second cache meanwhile, that many lines for each depth.
+// what is fetched into the second cache meanwhile, that many lines for each depth. `places` is there with
+// TileSteps::places: of `count` coordinates and kPlacesAhead more, whatever these are.
 #pragma once
 
 #include <string>
@@ -27,12 +29,15 @@ struct TileTypes {
   bool rows_have_sign = false, flipped = false;
 };
 
+inline constexpr int64_t kPlacesAhead = 4;
+
 // How far apart what a tile reads lies, in packed elements.
 struct TileSteps {
   int64_t row = 1;         // from one row to the next
   int64_t row_summed = 0;  // along the summed axis, one depth further
   int64_t column_summed = 0;
-  int64_t ahead = 0;  // lines of 64 bytes
+  int64_t ahead = 0;    // lines of 64 bytes
+  bool places = false;  // the columns of summed coordinate k are at b + places[k], for vectors
   // Lanes of vectors are multiplied by: of rows, which lie together, or of one row's elements, if these do.
   bool by_lanes = false;
 };

@@ -83,6 +83,12 @@ const char* const kC = R"C(
 #else
 #define LUMEN_VECTORS LUMEN_VECTOR
 #endif
+// A function whose copies are short: gcc would make string instructions of them, which take their time to begin.
+#if defined(__clang__)
+#define LUMEN_SHORT __attribute__((noinline))
+#else
+#define LUMEN_SHORT __attribute__((noinline, optimize("no-tree-loop-distribute-patterns")))
+#endif
 #define LUMEN_ROWS(row) for (int64_t row = begin; row < end; ++row)
 #define LUMEN_ELEMENTS(i, count) LUMEN_VECTORS for (int64_t i = 0; i < (count); ++i)
 #define LUMEN_PRAGMA(text) _Pragma(#text)

@@ -129,26 +129,40 @@ inline void add_several(const AddContract& add) {
   add(graph, {{}});
 }
 
-inline void add_windows(const AddContract& add, DType held = f32, DType dtype = f32, int64_t channels = 3) {
+struct WindowSizes {
+  int64_t channels = 3, images = 2, height = 9, width = 11;
+  int64_t high = 3, wide = 3;   // the window
+  int64_t down = 2, right = 1;  // its steps
+  int64_t dilation = 1, border = 1;
+  int64_t made = 5;  // channels out
+};
+
+inline void add_windows(const AddContract& add, DType held, DType dtype, const WindowSizes& s) {
   Graph graph;
-  const Tensor x = cast(graph.input("a0", {2, channels, 9, 11}, held), dtype);
-  const Tensor w = cast(graph.input("a1", {5, channels, 3, 3}, held), dtype);
-  const std::optional<View> rows = pad(View::identity(x.shape()), 2, 1, 1, Scalar::of(dtype, 0));
-  const std::optional<View> padded = pad(*rows, 3, 1, 1, Scalar::of(dtype, 0));
-  const View windows = unfold(unfold(*padded, 2, 3, 2, 1), 3, 3, 1, 1);  // [2,channels,5,11,3,3]
+  const Tensor x = cast(graph.input("a0", {s.images, s.channels, s.height, s.width}, held), dtype);
+  const Tensor w = cast(graph.input("a1", {s.made, s.channels, s.high, s.wide}, held), dtype);
+  const std::optional<View> rows = pad(View::identity(x.shape()), 2, s.border, s.border, Scalar::of(dtype, 0));
+  const std::optional<View> padded = pad(*rows, 3, s.border, s.border, Scalar::of(dtype, 0));
+  const View windows = unfold(unfold(*padded, 2, s.high, s.down, s.dilation), 3, s.wide, s.right, s.dilation);
   const int64_t order[] = {0, 2, 3, 1, 4, 5};
-  const View image = permute(windows, order);       // [2,5,11,channels,3,3]
-  const Shape domain{2, 5, 5, 11, channels, 3, 3};  // image, channel, row, column; channel in, window
+  const View image = permute(windows, order);  // [images,height,width,channels,high,wide]
+  // Image, channel, row, column; channel in, window.
+  const Shape& seen = image.shape();
+  const Shape domain{seen[0], s.made, seen[1], seen[2], s.channels, s.high, s.wide};
   const auto index = [&](int k) { return Expr::index(k, domain[k]); };
   std::vector<std::pair<Expr, Expr>> at;
-  for (int k = 0; k < 6; ++k) at.emplace_back(Expr::index(k, image.shape()[k]), index(k == 0 ? 0 : k + 1));
+  for (int k = 0; k < 6; ++k) at.emplace_back(Expr::index(k, seen[k]), index(k == 0 ? 0 : k + 1));
   llir::Contract op;
   op.left = View(domain, substitute(image.index(), at), substitute(image.guard(), at), image.fill());
-  op.right = View(domain, index(1) * (9 * channels) + index(4) * 9 + index(5) * 3 + index(6));
+  const int64_t place = s.high * s.wide;
+  op.right = View(domain, index(1) * (place * s.channels) + index(4) * place + index(5) * s.wide + index(6));
   op.reduced = 3;
   const NodeId operands[] = {x.id, w.id};
   graph.add_output("r0", graph.add(op, operands).value()).value();
   add(graph, {{}});
+}
+inline void add_windows(const AddContract& add, DType held = f32, DType dtype = f32, int64_t channels = 3) {
+  add_windows(add, held, dtype, WindowSizes{.channels = channels});
 }
 
 // Rows of a table, chosen by indices, times a matrix.

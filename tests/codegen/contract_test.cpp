@@ -290,6 +290,39 @@ TEST(Contract, reads_windows) {
   cases.run(4);
 }
 
+// Columns are read where they lie in an image with its border: any step, any window.
+TEST(Contract, reads_windows_where_they_lie) {
+  ContractCases cases(0);
+  const auto lanes = [](const Target& target, DType dtype) { return target.vector_bytes / (dtype == f64 ? 8 : 4); };
+  const auto add_where_they_lie = [&](const WindowSizes& sizes, DType held, DType dtype) {
+    const auto add = [&](const Graph& graph, const std::vector<DimValues>& dims) {
+      const int64_t nr = 2 * lanes(targets().back(), dtype);
+      std::vector<ContractSchedule> all;
+      for (const int64_t direct : {0, 1}) {
+        if (direct == 1 && held != dtype) continue;  // not what lies there
+        all.push_back(
+            ContractSchedule::parse(fmt::format("windows mr=4 nr={} kc=4096 mc=8 nc={} direct={}", nr, 2 * nr, direct))
+                .value());
+      }
+      cases.add(graph, dims, all);
+    };
+    add_windows(add, held, dtype, sizes);
+  };
+  for (const int64_t down : {1, 2, 3}) {
+    for (const int64_t right : {1, 2, 3}) {
+      add_where_they_lie({.height = 13, .width = 40, .high = 2, .wide = 5, .down = down, .right = right}, f32, f32);
+    }
+  }
+  add_where_they_lie({.images = 1, .height = 20, .width = 20, .high = 7, .wide = 7, .down = 2, .right = 2, .border = 3},
+                     f32, f32);
+  add_where_they_lie({.channels = 1, .images = 3, .height = 5, .width = 5, .border = 0, .made = 9}, f64, f64);
+  add_where_they_lie({.height = 12, .width = 30, .dilation = 2, .border = 2}, f32, f32);
+  add_where_they_lie({.images = 1, .height = 1, .width = 70, .high = 1, .wide = 4, .down = 1, .border = 0}, f32, f32);
+  add_where_they_lie({.height = 3, .width = 5, .down = 1, .border = 0, .made = 4}, f32, f32);  // one line
+  add_where_they_lie({.channels = 4, .width = 34, .down = 1}, bf16, f32);
+  cases.run(4);
+}
+
 TEST(Contract, gathers_rows_and_says_when_an_index_is_outside) {
   std::mt19937_64 random(std::random_device{}());
   for (const int64_t largest : {6, 7}) {
@@ -331,6 +364,10 @@ TEST(Contract, says_what_it_cannot_do) {
       print_contract(plain, "k", ContractSchedule::parse("amx mr=32 nr=32 kc=64 mc=32 nc=32").value(), target);
   ASSERT_FALSE(tiles.ok());
   EXPECT_EQ(tiles.diag().message, "no matrix unit multiplies f32 for \"amx mr=32 nr=32 kc=64 mc=32 nc=32\"");
+  const auto windows =
+      print_contract(plain, "k", ContractSchedule::parse("windows mr=4 nr=8 kc=3 mc=4 nc=8").value(), target);
+  ASSERT_FALSE(windows.ok());
+  EXPECT_EQ(windows.diag().message, "no windows for the schedule \"windows mr=4 nr=8 kc=3 mc=4 nc=8\"");
 }
 
 TEST(Contract, schedules_are_lines_of_text) {
