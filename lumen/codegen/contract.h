@@ -32,9 +32,9 @@ struct ContractSchedule {
   int64_t kr = 0;  // of these, products that are summed before a tile is put away, so that columns stay near; 0: all
   int64_t mc = 0, nc = 0;  // one piece of work: a block of the result
   int64_t direct = 0;      // 1: rows are read where they lie, 2: columns are, 3: both; they are not packed then
-  int64_t own = 0;         // 1: columns are packed for each block anew, a panel before it is used
-  int64_t swap = 0;        // 1: the last dim of the result is a row
-  int64_t wide = 0;        // 1: columns are multiplied as they were before they were rounded to a narrower float
+  int64_t own = 0;   // 1: columns are packed for each block anew, a panel before it is used; of windows, their image
+  int64_t swap = 0;  // 1: the last dim of the result is a row
+  int64_t wide = 0;  // 1: columns are multiplied as they were before they were rounded to a narrower float
   // 1: columns are scales times small integers; each block of them is summed before it is scaled. 2: rows, which are
   // bf16 or f16, are integers of 16 bits then, with one exponent for each block: an error of at most 2^-15 of the
   // largest in it, 2^-14 where they are multiplied as two bytes. A row with an infinity gives NaN.

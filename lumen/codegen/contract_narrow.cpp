@@ -90,6 +90,13 @@ LoopWords loop_words(const std::string& name, const NarrowColumns& columns) {
           fmt::format("lumen_load_{}", lumen::name(columns.dtype)), "float"};
 }
 
+// A page further on in a column; where that is in one of the others that are read beside it, in those that follow them.
+int64_t bytes_ahead(const SkinnyFrame& frame, DType dtype, int64_t count) {
+  if (!frame.depth.is_constant()) return kPage;
+  const int64_t column = *frame.depth.constant() * info(dtype).bits / 8;
+  return column <= kPage && count * column > kPage ? kPage + (count - 1) * column : kPage;
+}
+
 }  // namespace
 
 std::vector<NarrowColumns> narrow_columns(const SkinnyFrame& frame) {
@@ -130,7 +137,7 @@ std::string narrow_loop(const SkinnyFrame& frame, const NarrowColumns& columns, 
     const std::string place = fmt::format("const int64_t i2 = c + {};\n", j);
     terms +=
         fmt::format("    {{\n      {0}      __builtin_prefetch((const char*)({2}) + {3});\n      const {1}({2});\n",
-                    place, words.column, element, kPage);
+                    place, words.column, element, bytes_ahead(frame, columns.dtype, count));
     rest += fmt::format("    {{\n      {}      const {} w = {}(*({}));\n", place, words.type, words.one, element);
     for (int64_t r = 0; r < s.mr; ++r) {
       const std::string sum = fmt::format("s{}_{}", r, j), to = fmt::format("t[{}]", r * s.nc + j);

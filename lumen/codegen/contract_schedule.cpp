@@ -198,7 +198,8 @@ void add_own(const Graph& body, const ContractRoles& roles, const Target& target
   }
 }
 
-// Windows over an image: rows for as much as stays in the second cache, and few or many columns at a time.
+// Windows over an image of each block, of few columns or many, or of all; rows for as much as stays in the second
+// cache.
 void add_windows(const Graph& body, const ContractRoles& roles, const Target& target,
                  std::vector<ContractSchedule>& schedules) {
   if (!find_windows(roles)) return;
@@ -212,8 +213,9 @@ void add_windows(const Graph& body, const ContractRoles& roles, const Target& ta
   s.kc = *roles.extent(Role::summed).constant();
   constexpr int64_t kRowElements = 1 << 17;
   s.mc = even_piece(roles.extent(Role::row), std::max<int64_t>(kRowElements / s.kc / s.mr, 1) * s.mr, s.mr);
-  for (const int64_t panels : {4, 16}) {
+  for (const int64_t panels : {16, 64, 4}) {
     s.nc = panels * s.nr;
+    s.own = panels > 4 ? 1 : 0;
     for (s.direct = 1; s.direct >= 0; --s.direct) {
       if (print_contract(body, "k", s, target).ok()) schedules.push_back(s);
     }

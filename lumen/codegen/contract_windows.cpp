@@ -15,6 +15,7 @@ namespace lumen {
 namespace {
 
 constexpr int64_t kStrides[] = {1, 2, 3, 4};
+constexpr int64_t kOwnBytes = 1 << 20;
 constexpr int64_t kMostSummed = 8192;  // places of the image are on the stack for each
 
 // Variables of the image: a dim of the domain, a place in a stride, and one on which nothing may depend.
@@ -53,7 +54,11 @@ class WindowFinder {
       }
     }
     const auto has_window = [](const WindowDim& dim) { return dim.summed_dim.has_value(); };
-    return std::ranges::any_of(found.dims, has_window) ? std::optional(found) : std::nullopt;
+    if (std::ranges::none_of(found.dims, has_window)) return std::nullopt;
+    // Places in the image are 32 bits.
+    double elements = static_cast<double>(*summed);
+    for (const WindowDim& dim : found.dims) elements *= static_cast<double>(dim.reach() * dim.stride);
+    return elements < INT32_MAX ? std::optional(found) : std::nullopt;
   }
 
  private:
@@ -122,8 +127,13 @@ class WindowPrinter {
   }
 
   Expected<KernelText> print() {
+    if (is_own() && rows_ / lines() * own_lines() * line_ * types_.sum_bytes > kOwnBytes) {
+      return error(
+          fmt::format("a block's image is larger than {} bytes, as the schedule \"{}\" wants it", kOwnBytes, s_.str()));
+    }
     KernelText kernel;
-    kernel.text = LUMEN_TRY(image_step(kernel.faults));
+    kernel.text = LUMEN_TRY(line_function(kernel.faults));
+    if (!is_own()) kernel.text += image_step();
     if (!plain_) kernel.text += LUMEN_TRY(packing(kernel.faults));
     TileSteps steps{1, s_.mr, 0};
     steps.places = true;
@@ -131,9 +141,11 @@ class WindowPrinter {
     kernel.text += print_vector_tile(name_ + "_tile", types_, s_, target_.vector_bytes, steps);
     kernel.text += LUMEN_TRY(print_store(body_, roles_, {name_ + "_store", types_.sum, s_.nr}, kernel.faults));
     kernel.text += block_step();
-    kernel.steps.push_back({name_ + "_image", rows_});
+    if (!is_own()) {
+      kernel.steps.push_back({name_ + "_image", rows_});
+      kernel.scratch = (rows_ * line_ + s_.nr) * types_.sum_bytes;  // what the last tile reads behind the last column
+    }
     kernel.steps.push_back({name_, grain_of(body_) == 1 ? blocks() : Expr(1)});
-    kernel.scratch = (rows_ * line_ + behind()) * types_.sum_bytes;
     return kernel;
   }
 
@@ -148,13 +160,23 @@ class WindowPrinter {
     const auto found = std::ranges::find(windows_.dims, std::optional(dim), &WindowDim::summed_dim);
     return found == windows_.dims.end() ? nullptr : &*found;
   }
-  // What the last tile reads behind the last column.
-  int64_t behind() const { return s_.nr; }
+  bool is_own() const { return s_.own == 1; }
+  int64_t lines() const { return lines_ / line_; }  // of the part that columns lie in
+  // Of a block's own image, as far as its last columns see.
+  int64_t own_lines() const {
+    int64_t furthest = 0;
+    for (int64_t pitch = lines_; const WindowDim& dim : windows_.dims) {
+      pitch /= dim.reach();
+      furthest += (dim.reach() - dim.columns) * pitch;
+    }
+    return (s_.nc - 1 + furthest) / line_ + 2;
+  }
   int64_t column_blocks() const { return (columns_ + s_.nc - 1) / s_.nc; }
   Expr row_blocks() const { return ceil_div(roles_.extent(Role::row), s_.mc); }
   Expr blocks() const { return row_blocks() * column_blocks(); }
 
-  Expected<std::string> image_step(std::vector<std::string>& faults) const {
+  // Computes line `row` of the image.
+  Expected<std::string> line_function(std::vector<std::string>& faults) const {
     std::vector<Expr> at(roles_.at.size(), Expr(0));
     std::string decode = "    int64_t rest = row;\n", seen;
     for (auto axis = outer_.rbegin(); axis != outer_.rend(); ++axis) {
@@ -182,20 +204,48 @@ class WindowPrinter {
     ElementWriter writer(*roles_.graph, 6);
     const std::string value = writer.value(roles_.columns[0], at);
     if (!writer.problem().empty()) return error(writer.problem());
-    std::string text = fmt::format("LUMEN_C_KERNEL({}_image) {{\n{}  int64_t fault = 0;\n", name_, kernel_names(body_));
-    text += fmt::format(
-        "  {T}* const image = ({T}*)out[{scratch}];\n  LUMEN_ROWS(row) {{\n{decode}"
-        "    {T}* const put = image + row * {line};\n"
-        "    const int64_t have = {seen};\n"
-        "    LUMEN_ELEMENTS(i{n}, have) {{\n{text}      put[i{n}] = {value};\n    }}\n"
-        "    for (int64_t k = have; k < (row + 1 < {rows} ? {line} : {last}); ++k) put[k] = 0;\n  }}\n"
+    std::string text = fmt::format(
+        "static LUMEN_SHORT int64_t {name}_line(const void* const* in, void* const* out, const int64_t* dims, "
+        "int64_t row, {T}* LUMEN_RESTRICT put) {{\n{names}  int64_t fault = 0;\n{decode}"
+        "  const int64_t have = {seen};\n"
+        "  LUMEN_ELEMENTS(i{n}, have) {{\n{text}    put[i{n}] = {value};\n  }}\n"
+        "  for (int64_t k = have; k < {line}; ++k) put[k] = 0;\n"
         "  return {fault};\n}}\n",
-        fmt::arg("T", types_.packed), fmt::arg("scratch", body_.outputs().size()), fmt::arg("decode", decode),
-        fmt::arg("line", line_), fmt::arg("seen", seen.empty() ? end : fmt::format("{} ? {} : 0", seen, end)),
-        fmt::arg("n", number), fmt::arg("text", writer.text()), fmt::arg("value", value), fmt::arg("rows", rows_),
-        fmt::arg("last", line_ + behind()), fmt::arg("fault", fault_number(faults.size())));
+        fmt::arg("name", name_), fmt::arg("names", kernel_names(body_)), fmt::arg("T", types_.packed),
+        fmt::arg("decode", decode), fmt::arg("line", line_),
+        fmt::arg("seen", seen.empty() ? end : fmt::format("{} ? {} : 0", seen, end)), fmt::arg("n", number),
+        fmt::arg("text", writer.text()), fmt::arg("value", value), fmt::arg("fault", fault_number(faults.size())));
     faults.insert(faults.end(), writer.faults().begin(), writer.faults().end());
     return text;
+  }
+
+  // All lines, for all threads.
+  std::string image_step() const {
+    return fmt::format(
+        "LUMEN_C_KERNEL({name}_image) {{\n  int64_t fault = 0;\n  {T}* const image = ({T}*)out[{scratch}];\n"
+        "  LUMEN_ROWS(row) {{\n"
+        "    const int64_t found = {name}_line(in, out, dims, row, image + row * {line});\n"
+        "    fault = found > fault ? found : fault;\n"
+        "    if (row + 1 == {rows}) __builtin_memset(image + (row + 1) * {line}, 0, {nr} * sizeof({T}));\n"
+        "  }}\n  return fault;\n}}\n",
+        fmt::arg("name", name_), fmt::arg("T", types_.packed), fmt::arg("scratch", body_.outputs().size()),
+        fmt::arg("line", line_), fmt::arg("rows", rows_), fmt::arg("nr", s_.nr));
+  }
+
+  // The lines that the columns of a block see.
+  std::string own_image() const {
+    if (!is_own()) return "";
+    return fmt::format(
+        "    const int64_t line0 = c0 / {line};\n"
+        "    for (int64_t part = 0; part < {parts}; ++part) for (int64_t line = 0; line < {own}; ++line) {{\n"
+        "      {T}* const put = own + (part * {own} + line) * {line};\n"
+        "      if (line0 + line >= {lines}) {{\n        __builtin_memset(put, 0, {line} * sizeof({T}));\n"
+        "        continue;\n      }}\n"
+        "      found = {name}_line(in, out, dims, part * {lines} + line0 + line, put);\n"
+        "      fault = found > fault ? found : fault;\n    }}\n"
+        "    const {T}* const image = own - line0 * {line};\n",
+        fmt::arg("line", line_), fmt::arg("parts", rows_ / lines()), fmt::arg("own", own_lines()),
+        fmt::arg("lines", lines()), fmt::arg("T", types_.packed), fmt::arg("name", name_));
   }
 
   Expected<std::string> packing(std::vector<std::string>& faults) const {
@@ -224,7 +274,9 @@ class WindowPrinter {
       loops += fmt::format("  for (int64_t w{0} = 0; w{0} < {1}; ++w{0})\n", dim, extent(dim));
     }
     int64_t step = line_;
+    size_t left = windows_.dims.size();  // axes, until those of the part that columns lie in are passed
     for (auto axis = outer_.rbegin(); axis != outer_.rend(); step *= axis->extent, ++axis) {
+      if (--left == 0 && is_own()) step = own_lines() * line_;
       for (const size_t dim : windows_.summed_dims) {
         const WindowDim* window = find(dim);
         if (window == nullptr && axis->number == place_number(dim)) add(fmt::format("w{}", dim), step);
@@ -245,22 +297,25 @@ class WindowPrinter {
         fmt::format("LUMEN_C_KERNEL({}) {{\n{}  int64_t fault = 0, found;\n", name_, kernel_names(body_));
     text += fmt::format(
         "  {T} rows[{held}] __attribute__((aligned(64)));\n"
-        "  {T} sums[{tile}] __attribute__((aligned(64)));\n"
-        "  const {T}* const image = (const {T}*)out[{scratch}];\n{places}",
+        "  {T} sums[{tile}] __attribute__((aligned(64)));\n{image}{places}",
         fmt::arg("T", types_.packed), fmt::arg("held", plain_ ? 1 : s_.mc * summed_), fmt::arg("tile", s_.mr * s_.nr),
-        fmt::arg("scratch", body_.outputs().size()), fmt::arg("places", places()));
+        fmt::arg("places", places()),
+        fmt::arg("image", is_own() ? fmt::format("  {} own[{}] __attribute__((aligned(64)));\n", types_.packed,
+                                                 rows_ / lines() * own_lines() * line_)
+                                   : fmt::format("  const {0}* const image = (const {0}*)out[{1}];\n", types_.packed,
+                                                 body_.outputs().size())));
     if (grain_of(body_) != 1) text += fmt::format("  begin = 0, end = end > 0 ? {} : 0;\n", number(blocks()));
     text += fmt::format(
         "  int64_t held = -1;\n  LUMEN_ROWS(row) {{\n"
         "    const int64_t i0 = 0, block = row / {cb}, m0 = block * {mc}, c0 = row % {cb} * {nc};\n"
-        "    const int64_t m1 = m0 + {mc} < {M} ? m0 + {mc} : {M}, c1 = c0 + {nc} < {N} ? c0 + {nc} : {N};\n{rows}"
+        "    const int64_t m1 = m0 + {mc} < {M} ? m0 + {mc} : {M}, c1 = c0 + {nc} < {N} ? c0 + {nc} : {N};\n{rows}{own}"
         "    for (int64_t c = c0; c < c1; c += {nr}) for (int64_t m = m0; m < m1; m += {mr}) {{\n"
         "      const int64_t i1 = {i1}, i3 = 0;\n"
         "      {name}_tile({K}, {a}, image + c, sums, {nr}, 1, places);\n{store}"
         "    }}\n  }}\n  return fault;\n}}\n",
         fmt::arg("cb", column_blocks()), fmt::arg("mc", s_.mc), fmt::arg("nc", s_.nc), fmt::arg("N", columns_),
-        fmt::arg("M", number(roles_.extent(Role::row))), fmt::arg("rows", rows_loop()), fmt::arg("nr", s_.nr),
-        fmt::arg("mr", s_.mr),
+        fmt::arg("M", number(roles_.extent(Role::row))), fmt::arg("rows", rows_loop()), fmt::arg("own", own_image()),
+        fmt::arg("nr", s_.nr), fmt::arg("mr", s_.mr),
         fmt::arg("i1",
                  plain_ ? fmt::format("m + {0} <= {1} ? m : {1} - {0}", s_.mr, number(roles_.extent(Role::row))) : "m"),
         fmt::arg("name", name_), fmt::arg("K", summed_),
@@ -330,7 +385,7 @@ Expected<void> check_windows(const ContractRoles& roles, const ContractSchedule&
   constexpr int64_t kPackedBytes = 4 << 20;
   const int64_t summed = roles.extent(Role::summed).constant().value_or(0);
   const bool whole = s.mr > 0 && s.nr > 0 && s.nr % lanes == 0 && s.mc > 0 && s.mc % s.mr == 0 && s.nc > 0 &&
-                     s.nc % s.nr == 0 && s.kc >= summed && s.kr == 0 && s.own == 0;
+                     s.nc % s.nr == 0 && s.kc >= summed && s.kr == 0 && (s.own == 0 || s.own == 1);
   if (!whole || s.mc * summed * types.sum_bytes > kPackedBytes) {
     return error(fmt::format("the schedule \"{}\" does not fit windows of {} places", s.str(), summed));
   }

@@ -298,11 +298,10 @@ TEST(Contract, reads_windows_where_they_lie) {
     const auto add = [&](const Graph& graph, const std::vector<DimValues>& dims) {
       const int64_t nr = 2 * lanes(targets().back(), dtype);
       std::vector<ContractSchedule> all;
-      for (const int64_t direct : {0, 1}) {
-        if (direct == 1 && held != dtype) continue;  // not what lies there
+      for (const char* more : {"", " direct=1", " own=1"}) {
+        if (more == std::string_view(" direct=1") && held != dtype) continue;  // not what lies there
         all.push_back(
-            ContractSchedule::parse(fmt::format("windows mr=4 nr={} kc=4096 mc=8 nc={} direct={}", nr, 2 * nr, direct))
-                .value());
+            ContractSchedule::parse(fmt::format("windows mr=4 nr={} kc=4096 mc=8 nc={}{}", nr, 2 * nr, more)).value());
       }
       cases.add(graph, dims, all);
     };
