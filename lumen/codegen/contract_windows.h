@@ -1,7 +1,7 @@
 // Contracts whose columns are windows of an image, as those of a convolution are: an element depends on the sum of a
-// column's place and a place in the window, y * stride + w. The image is computed once, with whatever the windows see
-// beyond its border, so that the columns of a tile are neighbours in it for every summed coordinate: nothing is packed
-// for each place in the window.
+// column's place and a place in the window, y * stride + w. The image is computed with whatever the windows see beyond
+// its border, by a first step or (`own=1`) by each block as far as its columns see, so that the columns of a tile are
+// neighbours in it for every summed coordinate: nothing is packed for each place in the window.
 //
 //   image  [summed dims that are in no window][place % stride for each window][column dims, as far as windows reach]
 //
@@ -20,7 +20,7 @@ struct WindowDim {
   size_t column_dim = 0;
   std::optional<size_t> summed_dim;
 
-  // Places in the image, and how many of them the windows see that are at place `phase` of the stride.
+  // How many places in the image the windows see, for each place in the stride.
   int64_t reach() const { return columns + (window + stride - 1) / stride - 1; }
 };
 
