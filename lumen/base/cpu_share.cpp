@@ -79,6 +79,26 @@ std::optional<double> cgroup_quota(const std::string& root, std::string_view mem
   return least;
 }
 
+int current_core() {
+#if defined(__linux__)
+  return sched_getcpu();
+#else
+  return -1;
+#endif
+}
+
+bool leave_core([[maybe_unused]] int core, [[maybe_unused]] int again) {
+#if defined(__linux__)
+  cpu_set_t set;  // of 1024 cores; a machine with more refuses
+  if (core < 0 || core >= CPU_SETSIZE || sched_getaffinity(0, sizeof set, &set) != 0) return false;
+  if (again >= 0) CPU_SET(again, &set);
+  CPU_CLR(core, &set);
+  return CPU_COUNT(&set) > 0 && sched_setaffinity(0, sizeof set, &set) == 0;
+#else
+  return false;
+#endif
+}
+
 int usable_cores() {
   const int cores = affinity_cores();
   const auto quota = cgroup_quota("/sys/fs/cgroup", read_text("/proc/self/cgroup"));

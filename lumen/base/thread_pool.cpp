@@ -83,6 +83,7 @@ void ThreadPool::run_range(int64_t pieces, Job job) {
   if (sharers_ == 1) return do_share(0);
   const uint32_t round = round_.load(std::memory_order_relaxed) + 1;
   for (int t = sharers_; t < threads(); ++t) take(t, round);  // who has no share has nothing to start
+  if (spin_) caller_core_.store(current_core(), std::memory_order_relaxed);
   busy_.store(static_cast<uint32_t>(sharers_ - 1), std::memory_order_relaxed);
   round_.store(round, std::memory_order_release);
   round_.notify_all();
@@ -118,10 +119,15 @@ void ThreadPool::do_share(int thread) const {
 }
 
 void ThreadPool::serve(int thread) {
+  int left = -1;  // the core that this thread keeps off
   for (uint32_t seen = 0;;) {
     wait_for_change(round_, seen, spin_);
     seen = round_.load(std::memory_order_acquire);
     if (stop_.load(std::memory_order_relaxed)) return;
+    // Linux wakes a thread on the core of who wakes it, and may leave both there: half as fast as one thread alone.
+    if (const int core = caller_core_.load(std::memory_order_relaxed); core >= 0 && core == current_core()) {
+      if (leave_core(core, left)) left = core;
+    }
     if (!take(thread, seen)) continue;
     do_share(thread);
     if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) busy_.notify_one();

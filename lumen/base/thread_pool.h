@@ -68,6 +68,7 @@ class ThreadPool {
   int sharers_ = 1;  // threads of this round, at most one per piece
   std::atomic<bool> stop_ = false;
   bool spin_ = true;
+  std::atomic<int> caller_core_ = -1;  // of the run that is under way
   alignas(64) std::atomic<uint32_t> round_ = 0;
   alignas(64) std::atomic<uint32_t> busy_ = 0;  // workers that have not finished this round
   struct alignas(64) Begun {
