@@ -310,7 +310,7 @@ void Session::execute() {
   }
   {
     const TraceScope scope(trace_, "give places", "prepare");
-    give_places();
+    give_places(true);
   }
   {
     const TraceScope scope(trace_, "execute", "run");
@@ -323,7 +323,7 @@ void Session::execute() {
 
 void Session::start() {
   if (under_way_ == 2) check_idle("a third start()");
-  give_places();
+  give_places(false);
   executable_->start(input_data_, output_data_).value();
   take_state();
 }
@@ -345,15 +345,15 @@ void Session::forget() {
 
 double Session::time(int64_t runs) {
   check_idle("time()");
-  give_places();
+  give_places(true);
   const double seconds = executable_->time(input_data_, output_data_, runs).value();
   take_state();
   take_outputs();
   return seconds;
 }
 
-// Where everything is in the next run.
-void Session::give_places() {
+// Where everything is in the next run. `again`: what the last one left is not needed, and its memory is still near.
+void Session::give_places(bool again) {
   if (!prepared_) prepare();
   send_inputs();
   for (size_t k = 0; k < inputs_.size(); ++k) {
@@ -369,6 +369,7 @@ void Session::give_places() {
   output_data_.clear();
   for (size_t k = 0; k < output_dims_.size(); ++k) {
     Result& result = outputs_[turn_][k];
+    if (again && !updates_[k] && !is_fed(k)) std::swap(result, outputs_[1 - turn_][k]);
     const std::shared_ptr<Buffer> state = updates_[k] ? inputs_[*updates_[k]].buffer : nullptr;
     const int64_t room = room_for(output_type(k), output_bytes(k, output_dims_[k]));
     if (in_place_[k]) {
@@ -379,6 +380,11 @@ void Session::give_places() {
     result.dims = output_dims_[k];
     output_data_.push_back(result.buffer->data());
   }
+  if (again) seen_.reset();
+}
+
+bool Session::is_fed(size_t output) const {
+  return std::ranges::any_of(inputs_, [&](const Given& given) { return given.fed == output; });
 }
 
 void Session::take_state() {

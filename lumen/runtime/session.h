@@ -7,8 +7,8 @@
 //
 // Inputs keep their values from one execute to the next. A dim that set_dim does not give is taken from the tensors
 // given with their shapes. State starts as zeros; an output that updates a state input becomes its value for the next
-// execute. Everything throws lumen::Error; a failed execute changes nothing but state that is updated in place, which
-// may be so in part.
+// execute. Everything throws lumen::Error. After an execute that failed while it ran, outputs have no values, and state
+// that is updated in place may be updated in part; one that failed before changed nothing.
 //
 // start() and finish() are the halves of an execute for those who have a GPU work while they do: two may be under way.
 #pragma once
@@ -146,7 +146,8 @@ class Session {
   // Bytes of a buffer for so many: of a type with dims more of them, where other sizes in the same place gain by it.
   int64_t room_for(const TensorType& type, int64_t bytes) const;
   int64_t output_bytes(size_t number, const std::vector<int64_t>& dims) const;
-  void give_places();
+  void give_places(bool again);
+  bool is_fed(size_t output) const;  // to an input
   void check_idle(const char* what) const;
   // After its run began: what it writes is what the next one reads.
   void take_state();

@@ -232,10 +232,10 @@ TEST(Session, StateIsCarriedOn) {
   EXPECT_EQ(session.get<int>("before"), (std::vector<int>{1, 100}));
   EXPECT_EQ(session.get<int>("next"), (std::vector<int>{2, 150}));
 
-  // A failed run changes neither state nor outputs.
+  // A failed run leaves the state as it was, and outputs without values.
   session.set("divisor", {1, 0});
   EXPECT_EQ(failure([&] { session.execute(); }), "[Div] integer division by zero: 150 by 0 in i32");
-  EXPECT_EQ(session.get<int>("next"), (std::vector<int>{2, 150}));
+  EXPECT_EQ(failure([&] { session.get<int>("next"); }), "output \"next\" has no value before execute()");
   session.set("divisor", {1, 1});
   session.execute();
   EXPECT_EQ(session.get<int>("next"), (std::vector<int>{3, 250}));
@@ -243,6 +243,20 @@ TEST(Session, StateIsCarriedOn) {
   session.set("total", {1000, 0});
   session.execute();
   EXPECT_EQ(session.get<int>("next"), (std::vector<int>{1001, 100}));
+}
+
+// Their memory is still near when the next run writes there; what another input is fed must stay.
+TEST(Session, OutputsKeepTheirMemory) {
+  Session session(Counter().graph);
+  session.set("divisor", {1, 1});
+  session.set("step", {1, 1});
+  session.execute();
+  const std::byte* const first = session.bytes("before").data();
+  const std::byte* const state = session.bytes("next").data();
+  session.execute();
+  EXPECT_EQ(session.bytes("before").data(), first);
+  EXPECT_NE(session.bytes("next").data(), state);
+  EXPECT_EQ(session.get<int>("next"), (std::vector<int>{2, 2}));
 }
 
 TEST(Session, Moves) {
