@@ -50,8 +50,17 @@ LUMEN_FN float lumen_add_up(const float* parts) {
   return all;
 }
 
-// Neighbours that begin at a multiple of their number, 16 bytes at a time where that can be.
-template <int count, class T>
+#ifndef LUMEN_EMULATED
+// Of lines that leave the second cache after all others. Not hoisted: it is two registers.
+LUMEN_FN unsigned long long lumen_to_be_kept(void) {
+  unsigned long long policy;
+  asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+#endif
+
+// Neighbours that begin at a multiple of their number, 16 bytes at a time where that can be; in lines that are `kept`.
+template <int count, bool kept = false, class T>
 LUMEN_FN void lumen_write(T* to, const T* x) {
   constexpr int wide = count * sizeof(T) % 16 == 0 ? count * sizeof(T) / 16 : 0;
 #ifdef LUMEN_EMULATED
@@ -72,8 +81,14 @@ LUMEN_FN void lumen_write(T* to, const T* x) {
 #ifdef LUMEN_EMULATED
     memcpy((char*)to + 16 * k, words, 16);
 #else
-    asm volatile("st.v4.u32 [%0], {%1, %2, %3, %4};"
-                 :: "l"((char*)to + 16 * k), "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3]) : "memory");
+    if constexpr (kept) {
+      asm volatile("st.L2::cache_hint.v4.u32 [%0], {%1, %2, %3, %4}, %5;"
+                   :: "l"((char*)to + 16 * k), "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3]),
+                      "l"(lumen_to_be_kept()) : "memory");
+    } else {
+      asm volatile("st.v4.u32 [%0], {%1, %2, %3, %4};"
+                   :: "l"((char*)to + 16 * k), "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3]) : "memory");
+    }
 #endif
   }
   LUMEN_UNROLL for (int k = 0; k < (wide > 0 ? 0 : count); ++k) to[k] = x[k];
@@ -93,26 +108,36 @@ LUMEN_FN void lumen_spread_bytes(T* x, uint4 v) {
 }
 
 // The same, read.
-template <int count, class T>
+template <int count, bool kept = false, class T>
 LUMEN_FN void lumen_read(T* x, const T* from) {
   constexpr int wide = count * sizeof(T) % 16 == 0 ? count * sizeof(T) / 16 : 0, each = 16 / sizeof(T);
 #ifdef LUMEN_EMULATED
   if (wide > 0) lumen_emulator::check_aligned(from, 16, __LINE__);
 #endif
   LUMEN_UNROLL for (int k = 0; k < wide; ++k) {
-    lumen_spread_bytes(x + each * k, *(const uint4*)((const char*)from + 16 * k));
+    const uint4* const at = (const uint4*)((const char*)from + 16 * k);
+#ifndef LUMEN_EMULATED
+    if constexpr (kept) {
+      uint4 v;
+      asm volatile("ld.L1::evict_last.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
+                   : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(at), "l"(lumen_to_be_kept()));
+      lumen_spread_bytes(x + each * k, v);
+      continue;
+    }
+#endif
+    lumen_spread_bytes(x + each * k, *at);
   }
   LUMEN_UNROLL for (int k = 0; k < (wide > 0 ? 0 : count); ++k) x[k] = from[k];
 }
 
 // What a block reads of a row: all is on its way before anything waits for it. By the nearest cache: norms of 256 MiB
 // take 128 us so, and 135 us by lumen_read_once.
-template <int threads, int turns, int width, class T>
+template <int threads, bool kept, int turns, int width, class T>
 LUMEN_FN void lumen_read_row(T (&x)[turns][width], const T* row, int64_t count) {
   LUMEN_UNROLL for (int turn = 0; turn < turns; ++turn) {
     const int first = (turn * threads + (int)threadIdx.x) * width;
     if ((turn + 1) * threads * width > count && first >= count) continue;
-    lumen_read<width>(x[turn], row + first);
+    lumen_read<width, kept>(x[turn], row + first);
   }
 }
 

@@ -374,7 +374,14 @@ LUMEN_FN uint32_t lumen_some_threads(void) {
 #define LUMEN_KEEP(name, place, element, value) name[place] = value
 #define LUMEN_HOLD_RESULT LUMEN_HOLD
 #define LUMEN_KEEP_RESULT LUMEN_KEEP
-#define LUMEN_FLUSH_RESULT LUMEN_FLUSH
+// Whether results, and rows that are read at once, are to outlast other lines in the second cache.
+#define LUMEN_KEPT_RESULTS false
+#define LUMEN_KEPT_ROWS false
+#define LUMEN_FLUSH_RESULT(name, width, to, first, group, index) \
+  {                                                              \
+    const int64_t first = group;                                 \
+    lumen_write<width, LUMEN_KEPT_RESULTS>(to + (index), name);  \
+  }
 #define LUMEN_FLUSH(name, width, to, first, group, index) \
   {                                                       \
     const int64_t first = group;                          \
@@ -397,7 +404,7 @@ LUMEN_FN uint32_t lumen_some_threads(void) {
   LUMEN_HOLD_ROW(type, name, width, turns);                                                        \
   {                                                                                                \
     const int64_t first = begin;                                                                   \
-    lumen_read_row<threads>(name, from + (index), (end) - (begin));                                \
+    lumen_read_row<threads, LUMEN_KEPT_ROWS>(name, from + (index), (end) - (begin));               \
   }
 #define LUMEN_TAKE_TURN(type, name, width, from, first, group, index)
 #define LUMEN_LANES_OF(l, lanes, width) _Pragma("unroll") for (int64_t l = 0; l < (width); ++l)

@@ -1,5 +1,7 @@
 #include "lumen/codegen/print_kernel.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "lumen/codegen/attention.h"
@@ -24,12 +26,45 @@ bool has_family(const Graph& body, OpFamily family) {
   return std::any_of(order.begin(), order.end(), [&](NodeId id) { return body[id].op->family == family; });
 }
 
-// On a CPU, results that no cache holds are stored past the caches.
-Expected<KernelText> streamed(Expected<KernelText> kernel) {
+// A kernel in which a word of the prelude means something else.
+struct Word {
+  const char *name, *usual, *here;
+};
+Expected<KernelText> with_word(Expected<KernelText> kernel, const Word& word) {
   if (!kernel.ok()) return kernel;
-  kernel->text = "#undef LUMEN_STORES\n#define LUMEN_STORES streamed\n" + kernel->text +
-                 "#undef LUMEN_STORES\n#define LUMEN_STORES plain\n";
+  const auto define = [&](const char* meaning) {
+    return fmt::format("#undef {0}\n#define {0} {1}\n", word.name, meaning);
+  };
+  kernel->text = define(word.here) + kernel->text + define(word.usual);
   return kernel;
+}
+
+constexpr int64_t kManyBytes = 32 << 20;
+
+// Of all results, as far as kManyBytes; none where elements share bytes.
+Interval result_bytes(const Graph& body) {
+  Interval all{0, 0};
+  for (const Output& output : body.outputs()) {
+    const TensorType& type = body[output.value].type;
+    const Interval count = bounds(type.shape.numel());
+    if (is_packed(type.dtype)) return {0, 0};
+    all.lo += storage_bytes(type.dtype, std::clamp<int64_t>(count.lo, 0, kManyBytes));
+    all.hi += storage_bytes(type.dtype, std::clamp<int64_t>(count.hi, 0, kManyBytes));
+  }
+  return all;
+}
+
+// On a CPU, results that no cache holds are stored past the caches.
+constexpr Word kStreamed{"LUMEN_STORES", "plain", "streamed"};
+// On a GPU, they leave the second cache after everything else: what reads them next finds some there, and fewer are
+// written to memory while others are read. Rows that are held may be kept so, too: which is better differs.
+constexpr Word kKeptResults{"LUMEN_KEPT_RESULTS", "false", "true"}, kKeptRows{"LUMEN_KEPT_ROWS", "false", "true"};
+bool keeps_results(const Graph& body, const Target& target) {
+  return target.cuda && result_bytes(body).lo >= kManyBytes;
+}
+Expected<KernelText> print_kept_fold(const Graph& body, const std::string& name, const Target& target) {
+  if (!keeps_results(body, target)) return error("the results of this fold may fit into a cache");
+  return with_word(print_fold(body, name), kKeptRows);
 }
 
 // Ways to run bodies without a Contract. The first plain one whose family a body has says the body's kind; the others
@@ -57,9 +92,10 @@ constexpr Way kWays[] = {
     {"gpu-fold", "fold", OpFamily::reduce, Needs::blocks, print_cuda_fold},
     {"gpu-early-fold", "fold", OpFamily::reduce, Needs::registers, anywhere<print_cuda_early_fold>},
     {"gpu-held-fold", "fold", OpFamily::reduce, Needs::registers, anywhere<print_cuda_held_fold>},
+    {"gpu-kept-fold", "fold", OpFamily::reduce, Needs::registers, print_kept_fold},
     {"stream-fold", "fold", OpFamily::reduce, Needs::large_results,
      anywhere<[](const Graph& body, const std::string& name) {
-       return streamed(print_fold(body, name, {.stack_first = true}));
+       return with_word(print_fold(body, name, {.stack_first = true}), kStreamed);
      }>},
     {"map", "map", OpFamily::leaf, Needs::nothing,
      [](const Graph& body, const std::string& name, const Target& target) {
@@ -67,7 +103,7 @@ constexpr Way kWays[] = {
      }},
     {"gpu-full-map", "map", OpFamily::leaf, Needs::registers, anywhere<print_cuda_full_map>},
     {"stream-map", "map", OpFamily::leaf, Needs::large_results,
-     anywhere<[](const Graph& body, const std::string& name) { return streamed(print_map(body, name)); }>},
+     anywhere<[](const Graph& body, const std::string& name) { return with_word(print_map(body, name), kStreamed); }>},
 };
 
 std::string_view kind_of(const Graph& body) {
@@ -83,16 +119,9 @@ struct Streaming {
 };
 Streaming streaming(const Graph& body, const Target& target) {
   if (target.cuda || target.vector_bytes < 32) return {};
-  constexpr int64_t kSome = 8 << 20, kMany = 32 << 20;
-  int64_t most = 0, known = 0;
-  for (const Output& output : body.outputs()) {
-    const TensorType& type = body[output.value].type;
-    const Interval count = bounds(type.shape.numel());
-    if (is_packed(type.dtype)) return {};
-    most += storage_bytes(type.dtype, std::clamp<int64_t>(count.hi, 0, kMany));
-    known += storage_bytes(type.dtype, std::clamp<int64_t>(count.lo, 0, kMany));
-  }
-  return {most >= kSome, known >= kMany};
+  constexpr int64_t kSome = 8 << 20;
+  const Interval bytes = result_bytes(body);
+  return {bytes.hi >= kSome, bytes.lo >= kManyBytes};
 }
 
 // A library's ways stand behind the most promising one of our own: only so many are measured.
@@ -174,7 +203,9 @@ std::string_view kernel_kind(const std::string& schedule) {
 Expected<KernelText> print_kernel(const Graph& body, const std::string& name, const std::string& schedule,
                                   const Target& target) {
   for (const Way& way : kWays) {
-    if (schedule == way.name) return way.print(body, name, target);
+    if (schedule != way.name) continue;
+    Expected<KernelText> kernel = way.print(body, name, target);
+    return keeps_results(body, target) ? with_word(std::move(kernel), kKeptResults) : std::move(kernel);
   }
   if (is_library_schedule(schedule)) {
     return print_library(body, name, LUMEN_TRY(LibrarySchedule::parse(schedule)), target);

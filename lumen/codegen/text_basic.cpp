@@ -3,7 +3,12 @@
 namespace lumen::scalar_text {
 
 const char* const kBasic = R"(
+// In hardware it is a part of the instruction that takes it.
+#ifdef LUMEN_HARDWARE
+LUMEN_FN float lumen_abs_f32(float x) { return fabsf(x); }
+#else
 LUMEN_FN float lumen_abs_f32(float x) { return lumen_from_bits_f32(lumen_bits_f32(x) & 0x7fffffffu); }
+#endif
 LUMEN_FN double lumen_abs_f64(double x) { return lumen_from_bits_f64(lumen_bits_f64(x) & 0x7fffffffffffffffull); }
 // The magnitude is not negative.
 LUMEN_FN float lumen_with_sign_f32(float magnitude, float sign) {

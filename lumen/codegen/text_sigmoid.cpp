@@ -79,9 +79,9 @@ LUMEN_FN float lumen_erf_f32(float x) {
   g = lumen_fma_f32(g, a, 0.15371785f);
   g = lumen_fma_f32(g, a, 0.9160512f);
   g = lumen_fma_f32(g, a, 1.6283658f);
-  float rest;
+  float rest, near = lumen_erf_near_f32(a);  // first, or a branch would decide which of the two is computed
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(rest) : "f"(-a * g));
-  return lumen_with_sign_f32(a >= 1.0f ? 1.0f - rest : lumen_erf_near_f32(a), x);
+  return lumen_with_sign_f32(a >= 1.0f ? 1.0f - rest : near, x);
 }
 #else
 // From 1 on: a polynomial in a - 2.46, as far as 4, where it is a little more than 1; a Chebyshev fit. Both are summed in

@@ -197,6 +197,27 @@ TEST(CudaFold, reads_early_what_outputs_need) {
   EXPECT_EQ(print_cuda_early_fold(alone, "k").diag().message, "outputs read nothing beside the rows of this fold");
 }
 
+// 32 MiB of results, and one row less.
+TEST(CudaFold, keeps_rows_where_results_are_large) {
+  KernelCases cases([](const Graph& body, const std::string& name) {
+    return print_kernel(body, name, "gpu-kept-fold", tests::gpu_target());
+  });
+  Graph graph;
+  softmax(graph.input("x", {1024, 8192}), -1).output("y");
+  cases.add(graph, {}, 256, "softmax of 8192", 1.0 / 64);
+  const std::string text = cases.last().kernel.text;
+  for (const char* word : {"LUMEN_KEPT_ROWS true", "LUMEN_KEPT_RESULTS true"}) {
+    EXPECT_NE(text.find(word), std::string::npos) << text;
+  }
+  cases.run_emulated();
+  const std::vector<std::string> schedules = kernel_schedules(graph, tests::gpu_target()).value();
+  EXPECT_NE(std::ranges::find(schedules, "gpu-kept-fold"), schedules.end());
+  Graph less;
+  softmax(less.input("x", {1023, 8192}), -1).output("y");
+  EXPECT_EQ(print_kernel(less, "k", "gpu-kept-fold", tests::gpu_target()).diag().message,
+            "the results of this fold may fit into a cache");
+}
+
 TEST(CudaFold, is_proposed_for_few_long_rows) {
   const auto proposed = [](int64_t rows, int64_t length) {
     Graph graph;

@@ -90,7 +90,7 @@ std::map<std::string, std::vector<std::string>> accesses_of(const std::string& p
     std::string word;
     words >> word;
     if (word.starts_with("@")) words >> word;
-    const bool global = word.starts_with("ld.global") || word.starts_with("st.");
+    const bool global = word.starts_with("ld.global") || word.starts_with("ld.L1") || word.starts_with("st.");
     if (global && !word.starts_with("st.shared") && !word.starts_with("st.local")) found[kernel].push_back(word);
   }
   return found;
@@ -129,6 +129,31 @@ TEST(Cuda, maps_and_folds_read_and_write_16_bytes) {
   for (const auto& [kernel, accesses] : found) {
     EXPECT_GE(accesses.size(), 2u) << kernel;
     for (const std::string& each : accesses) EXPECT_NE(each.find(".v4."), std::string::npos) << kernel << ": " << each;
+  }
+}
+
+// Where results are large, their lines are to stay in the second cache; of a kept fold the rows' lines, too.
+TEST(Cuda, large_results_are_kept) {
+  if (run_command("nvcc --version").status != 0) GTEST_SKIP() << "no nvcc on this machine";
+  std::string text = kernel_prelude(Syntax::cuda);
+  for (const auto& [name, rows, schedule] :
+       {std::tuple{"large", 8192, "fold"}, {"small", 1024, "fold"}, {"kept", 8192, "gpu-kept-fold"}}) {
+    Graph graph;
+    softmax(graph.input("x", {rows, 4096}), 1).output("z");
+    text += print_kernel(graph, name, schedule, tests::gpu_target()).value().text;
+  }
+  const tests::ScratchDir folder;
+  std::ofstream(folder / "kernels.cu") << text;
+  const CommandResult said =
+      run_command("cd " + folder.path() + " && nvcc -ptx -w -arch=sm_80 kernels.cu -o kernels.ptx && cat kernels.ptx");
+  ASSERT_EQ(said.status, 0) << said.output.substr(0, 4000);
+  const auto found = accesses_of(said.output);
+  ASSERT_EQ(found.size(), 3u);
+  for (const auto& [kernel, accesses] : found) {
+    for (const std::string& each : accesses) {
+      const bool kept = kernel == "kept" || (kernel == "large" && each.starts_with("st."));
+      EXPECT_EQ(each.find("L2::cache_hint") != std::string::npos, kept) << kernel << ": " << each;
+    }
   }
 }
 
