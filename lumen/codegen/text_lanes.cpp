@@ -2,8 +2,9 @@
 
 namespace lumen::scalar_text {
 
-// gcc calls what `omp declare simd` declares by the name _ZGVeN16v_<function>, defined below. It must be a builtin, since
-// of other functions gcc takes no calls out of branches, and constant, so that folding one is no error.
+// gcc calls what `omp declare simd` declares by the name _ZGVeN16v_<function>, defined below. It is a builtin, since
+// gcc takes calls of no other functions out of branches, and of one that means the same, since gcc folds it for
+// constants.
 const char* const kLanes = R"(
 #if defined(__AVX512DQ__)
 typedef float lumen_v16 __attribute__((vector_size(64), may_alias));
