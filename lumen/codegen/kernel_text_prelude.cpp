@@ -1,6 +1,9 @@
 // The words that kernels are written in. Loops in C are for vectors; on a GPU their elements go to a block's threads.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "lumen/codegen/cuda_text.h"
 #include "lumen/codegen/element_ops.h"
 #include "lumen/codegen/kernel_text.h"
@@ -587,6 +590,14 @@ std::string kernel_prelude(Syntax syntax) {
   if (syntax == Syntax::cuda)
     text += std::string(cuda_text::kMemory) + cuda_text::kMatrix + cuda_text::group_words() + cuda_text::kSort;
   return text;
+}
+
+std::string kernel_prelude_of(std::span<const std::string_view> kernels) {
+  const bool calls = std::ranges::any_of(kernels, [](std::string_view text) {
+    return std::ranges::any_of(std::array{"_exp2_", "_tanh_", "_erf_"},
+                               [&](const char* name) { return text.find(name) != std::string_view::npos; });
+  });
+  return (calls ? "" : "#define LUMEN_WITHOUT_LANES\n") + kernel_prelude(Syntax::c);
 }
 
 }  // namespace lumen

@@ -28,7 +28,7 @@ LUMEN_FN lumen_v16 lumen_lanes_exp2(lumen_v16 x) {
 }
 #endif
 
-#if defined(__AVX512DQ__) && !defined(__clang__)
+#if defined(__AVX512DQ__) && !defined(__clang__) && !defined(LUMEN_WITHOUT_LANES)
 #define LUMEN_BY_LANES
 typedef int32_t lumen_w16 __attribute__((vector_size(64), may_alias));
 // A loop over `builtin` calls lumen_lanes_<name> for 16 elements at once, or 8, the lower lanes; one element is a lane,
@@ -68,6 +68,28 @@ LUMEN_FN lumen_v16 lumen_lanes_magnitude(lumen_v16 x, float most) {
 LUMEN_FN uint16_t lumen_lanes_not_below(lumen_v16 x, float end) {
   return __builtin_ia32_cmpps512_mask(x, (lumen_v16){} + end, 13, LUMEN_EVERY_LANE, 4);
 }
+
+// 1 - erf x to 2^-16, as lumen_one_plus_erf_rough says.
+LUMEN_FN lumen_v16 lumen_lanes_erfc_rough(lumen_v16 x) {
+  lumen_v16 a, f, y;
+  __asm__("vpandd %2%{1to16%}, %1, %0" : "=v"(a) : "v"(x), "m"(lumen_other_bits));
+  lumen_v16 q = lumen_lanes_fma((lumen_v16){} - 1.78092196e-05f, a, (lumen_v16){} + 0.000446954946f);
+  q = lumen_lanes_fma(q, a, (lumen_v16){} - 0.0049846489f);
+  q = lumen_lanes_fma(q, a, (lumen_v16){} + 0.0331902355f);
+  q = lumen_lanes_fma(q, a, (lumen_v16){} - 0.151325002f);
+  q = lumen_lanes_fma(q, a, (lumen_v16){} - 0.917873621f);
+  q = lumen_lanes_fma(q, a, (lumen_v16){} - 1.62786686f) * a;
+  __asm__("vreduceps $0, %1, %0" : "=v"(f) : "v"(q));
+  lumen_v16 p = lumen_lanes_fma((lumen_v16){} + 0.0013277939f, f, (lumen_v16){} + 0.009675758f);
+  p = lumen_lanes_fma(p, f, (lumen_v16){} + 0.055507097f);
+  p = lumen_lanes_fma(p, f, (lumen_v16){} + 0.24022114f);
+  p = lumen_lanes_fma(p, f, (lumen_v16){} + 0.69314694f);
+  p = lumen_lanes_fma(p, f, (lumen_v16){} + 1.0000001f);
+  __asm__("vscalefps %1, %2, %0" : "=v"(y) : "v"(q - f), "v"(p));
+  const uint16_t below_0 = __builtin_ia32_cmpps512_mask(x, (lumen_v16){}, 17, LUMEN_EVERY_LANE, 4);
+  return __builtin_ia32_subps512_mask((lumen_v16){} + 2.0f, y, y, below_0, 4);
+}
+LUMEN_LANES_FN(erfc_rough, erfcf)
 
 // Pieces are 1/4 wide, the first 3/16: adding 1.5 * 2^20 leaves eighths in the low bits of the sum.
 static const lumen_v16 lumen_erf_pieces[7] = {

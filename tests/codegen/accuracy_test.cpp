@@ -244,10 +244,10 @@ TEST(Scalar, vectors_of_every_width_give_the_numbers_of_scalars) {
   }
   // Loops end in every number of elements that are no vector.
   const size_t most = 1000 + 31;
-  for (const char* name : {"exp2", "tanh", "erf"}) {
+  for (const char* name : {"exp2_f32", "tanh_f32", "erf_f32", "one_plus_erf_rough"}) {
     const std::string text = fmt::format(
         "{0}void loop(const float* restrict x, const float* restrict y, float* restrict out, int64_t n) {{\n"
-        "  for (int64_t k = 0; k < n; ++k) out[k] = y[k] < 0.0f ? x[k] : lumen_{1}_f32(x[k]);\n}}\n",
+        "  for (int64_t k = 0; k < n; ++k) out[k] = y[k] < 0.0f ? x[k] : lumen_{1}(x[k]);\n}}\n",
         scalar_prelude(Syntax::c), name);
     const CompiledText scalars(text, LUMEN_NATIVE " -fno-tree-vectorize");
     for (const char* flags : {LUMEN_NATIVE, LUMEN_WIDE}) {
@@ -268,6 +268,33 @@ TEST(Scalar, vectors_of_every_width_give_the_numbers_of_scalars) {
         }
       }
     }
+  }
+}
+
+TEST(Scalar, one_plus_erf_of_values_that_need_few_bits_is_right) {
+  const std::string text =
+      scalar_prelude(Syntax::c) +
+      "void loop(const float* restrict x, const float* restrict y, float* restrict out, int64_t n) {\n"
+      "  for (int64_t k = 0; k < n; ++k) out[k] = lumen_one_plus_erf_rough(x[k]);\n  (void)y;\n}\n";
+  std::vector<float> x, out;
+  for (int k = -50000; k < 60000; ++k) x.push_back(static_cast<float>(k) * 1e-4F);
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (const float end : {-infinity, -100.0F, infinity, std::nanf("")}) x.push_back(end);
+  for (const char* flags : {LUMEN_WIDE, LUMEN_OLDER}) {
+    const CompiledText compiled(text, flags);
+    auto* const loop = compiled.function<Loop<float>>("loop");
+    ASSERT_NE(loop, nullptr);
+    out.assign(x.size(), 7.0F);
+    loop(x.data(), x.data(), out.data(), static_cast<int64_t>(x.size()));
+    const size_t ends = x.size() - 4;
+    for (size_t k = 0; k < ends; ++k) {
+      const double exact = std::erfc(-static_cast<double>(x[k]));
+      ASSERT_LE(std::fabs(out[k] - exact), 0x1p-16 * exact) << x[k] << " with " << flags;
+    }
+    EXPECT_EQ(out[ends], 0.0F);
+    EXPECT_EQ(out[ends + 1], 0.0F);
+    EXPECT_EQ(out[ends + 2], 2.0F);
+    EXPECT_TRUE(std::isnan(out[ends + 3]));
   }
 }
 
