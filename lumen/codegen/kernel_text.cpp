@@ -111,7 +111,7 @@ std::string store_statement(const Graph& body, size_t k, const std::string& inde
 }
 
 std::vector<std::string> kernel_c_flags() {
-  std::vector<std::string> flags{"-std=gnu11", "-fno-strict-aliasing", "-fopenmp-simd"};
+  std::vector<std::string> flags{"-std=gnu11", "-fno-strict-aliasing"};
   flags.insert(flags.end(), scalar_c_flags().begin(), scalar_c_flags().end());
   return flags;
 }

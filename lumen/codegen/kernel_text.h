@@ -17,7 +17,9 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lumen/codegen/library_product.h"
@@ -83,5 +85,8 @@ std::string store_statement(const Graph& body, size_t k, const std::string& inde
 std::vector<std::string> kernel_c_flags();
 // What stands before kernels: scalar_prelude() and the words that kernels are written in.
 std::string kernel_prelude(Syntax);
+// The same in C for a few kernels: without functions that none of them calls and a compiler would translate all the
+// same.
+std::string kernel_prelude_of(std::span<const std::string_view> kernels);
 
 }  // namespace lumen

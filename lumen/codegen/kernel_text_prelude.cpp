@@ -1,6 +1,9 @@
 // The words that kernels are written in. Loops in C are for vectors; on a GPU their elements go to a block's threads.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "lumen/codegen/cuda_text.h"
 #include "lumen/codegen/element_ops.h"
 #include "lumen/codegen/kernel_text.h"
@@ -175,25 +178,12 @@ LUMEN_FN void lumen_raise(float* s, const float* x, int lanes) {
 #define LUMEN_POWERS(x, lanes, width) float x[lanes] __attribute__((aligned(64)))
 #define LUMEN_POWER_LANES(l, lanes, width) LUMEN_LANES_OF(l, lanes, width)
 #define LUMEN_PUT_POWER(x, l, value) x[l] = value
-#define LUMEN_ALL_POWERS(x, lanes, width) lumen_lanes_exp2(x, lanes)
+#define LUMEN_ALL_POWERS(x, lanes, width) lumen_lanes_powers(x, lanes)
 #define LUMEN_POWER(x, l, value) x[l]
-typedef float lumen_v16 __attribute__((vector_size(64), may_alias, aligned(4)));
-// The numbers of lumen_exp2_f32.
-LUMEN_FN void lumen_lanes_exp2(float* x, int lanes) {
+typedef lumen_v16 lumen_loose_v16 __attribute__((aligned(4), may_alias));
+LUMEN_FN void lumen_lanes_powers(float* x, int lanes) {
   int l = 0;
-  for (; l + 16 <= lanes; l += 16) {
-    const lumen_v16 v = *(const lumen_v16*)(x + l);
-    lumen_v16 f, y;
-    __asm__("vreduceps $0, %1, %0" : "=v"(f) : "v"(v));
-    lumen_v16 p = 0.000154531634f * f + 0.00133908633f;
-    p = p * f + 0.00961808302f;
-    p = p * f + 0.0555035695f;
-    p = p * f + 0.240226507f;
-    p = p * f + 0.693147182f;
-    p = p * f + 1.0f;
-    __asm__("vscalefps %1, %2, %0" : "=v"(y) : "v"(v - f), "v"(p));
-    *(lumen_v16*)(x + l) = y;
-  }
+  for (; l + 16 <= lanes; l += 16) *(lumen_loose_v16*)(x + l) = lumen_lanes_exp2(*(lumen_loose_v16*)(x + l));
   for (; l < lanes; ++l) x[l] = lumen_exp2_f32(x[l]);
 }
 #endif
@@ -607,6 +597,14 @@ std::string kernel_prelude(Syntax syntax) {
   if (syntax == Syntax::cuda)
     text += std::string(cuda_text::kMemory) + cuda_text::kMatrix + cuda_text::group_words() + cuda_text::kSort;
   return text;
+}
+
+std::string kernel_prelude_of(std::span<const std::string_view> kernels) {
+  const bool calls = std::ranges::any_of(kernels, [](std::string_view text) {
+    return std::ranges::any_of(std::array{"_exp2_", "_tanh_", "_erf_"},
+                               [&](const char* name) { return text.find(name) != std::string_view::npos; });
+  });
+  return (calls ? "" : "#define LUMEN_WITHOUT_LANES\n") + kernel_prelude(Syntax::c);
 }
 
 }  // namespace lumen

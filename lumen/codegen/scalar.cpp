@@ -38,7 +38,8 @@ constexpr std::array<std::string_view, 12> kIntegerFunctions = {"add", "mul", "d
 }  // namespace
 
 std::string scalar_prelude(Syntax syntax) {
-  std::string text = syntax == Syntax::c ? scalar_text::kHeadC : scalar_text::kHeadCuda;
+  std::string text =
+      syntax == Syntax::c ? std::string(scalar_text::kHeadC) + scalar_text::kLanes : scalar_text::kHeadCuda;
   for (const char* piece :
        {scalar_text::kBasic, scalar_text::kExponential, scalar_text::kLogarithm, scalar_text::kSine, scalar_text::kTanh,
         scalar_text::kArcTangent, scalar_text::kErf, scalar_text::kNarrowFloats}) {
@@ -50,7 +51,7 @@ std::string scalar_prelude(Syntax syntax) {
 }
 
 std::span<const std::string_view> scalar_c_flags() {
-  static constexpr std::array<std::string_view, 2> kFlags = {"-fno-math-errno", "-fno-trapping-math"};
+  static constexpr std::array<std::string_view, 3> kFlags = {"-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd"};
   return kFlags;
 }
 

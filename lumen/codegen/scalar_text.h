@@ -7,6 +7,7 @@ namespace lumen::scalar_text {
 
 extern const char* const kHeadC;
 extern const char* const kHeadCuda;
+extern const char* const kLanes;
 extern const char* const kBasic;
 extern const char* const kExponential;
 extern const char* const kLogarithm;

@@ -6,6 +6,8 @@ const char* const kExponential = R"(
 #ifdef LUMEN_HARDWARE
 // Error: 2 ulp.
 LUMEN_FN float lumen_exp2_f32(float x) { float y; asm("ex2.approx.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; }
+#elif defined(LUMEN_BY_LANES)
+LUMEN_FN float lumen_exp2_f32(float x) { return exp2f(x); }
 #else
 // 2^x = 2^n 2^f with f in [-1/2, 1/2]; 2^f is a polynomial, a Chebyshev fit of degree 6. Adding 1.5 * 2^23 leaves n in
 // the low bits of the sum. 2^n is two factors, so that a result below the normal range is rounded only once.

@@ -93,6 +93,9 @@ LUMEN_FN float lumen_one_plus_tanh_rough(float x) {
 
 // 1 - erf a = 2^-(a q(a)) with a polynomial q that grows for ever.
 // Error: 2^-16 of the result above -5; below, the result goes to 0.
+#ifdef LUMEN_BY_LANES
+LUMEN_FN float lumen_one_plus_erf_rough(float x) { return erfcf(-x); }
+#else
 LUMEN_FN float lumen_one_plus_erf_rough(float x) {
   float a = lumen_abs_f32(x);
   float q = 1.78092196e-05f;
@@ -105,6 +108,7 @@ LUMEN_FN float lumen_one_plus_erf_rough(float x) {
   float rest = lumen_exp2_rough(-a * q);
   return x < 0.0f ? rest : 2.0f - rest;
 }
+#endif
 )";
 
 }  // namespace lumen::scalar_text

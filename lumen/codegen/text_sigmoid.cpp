@@ -3,6 +3,9 @@
 namespace lumen::scalar_text {
 
 const char* const kTanh = R"(
+#ifdef LUMEN_BY_LANES
+LUMEN_FN float lumen_tanh_f32(float x) { return tanhf(x); }
+#else
 // tanh a = e / (e + 2) with e = exp(2a) - 1 = 2^n p + (2^n - 1), where 2a = n log 2 + r and p = exp(r) - 1 is a
 // polynomial of degree 7 without constant term: nothing cancels near 0, so one formula serves all a >= 0.
 // Error: 2.5 ulp.
@@ -25,6 +28,7 @@ LUMEN_FN float lumen_tanh_f32(float x) {
   float e = lumen_fma_f32(s, p, s - 1.0f);
   return lumen_with_sign_f32(lumen_div_f32(e, e + 2.0f), x);
 }
+#endif
 
 // The same with degree 13.
 // Error: 2.75 ulp.
@@ -56,6 +60,9 @@ LUMEN_FN double lumen_tanh_f64(double x) {
 )";
 
 const char* const kErf = R"(
+#ifdef LUMEN_BY_LANES
+LUMEN_FN float lumen_erf_f32(float x) { return erff(x); }
+#else
 // erf a = a + a q(a^2) for 0 <= a < 1, a Chebyshev fit.
 LUMEN_FN float lumen_erf_near_f32(float a) {
   float t = a * a, t2 = t * t;
@@ -105,6 +112,7 @@ LUMEN_FN float lumen_erf_f32(float x) {
   float g = lumen_lower_f32(lumen_fma_f32(g1, u, 0.999496639f), 1.0f);
   return lumen_with_sign_f32(a >= 1.0f ? g : lumen_erf_near_f32(a), x);
 }
+#endif
 #endif
 
 // Below 1: a + a q(a^2). From 1 on: 1 - 2^-g, where g = -log2(erfc a) is a polynomial in a - 1 whose error counts for less

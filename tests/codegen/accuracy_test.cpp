@@ -222,6 +222,82 @@ std::string test_name(const ::testing::TestParamInfo<ScalarFunction>& param) { r
 INSTANTIATE_TEST_SUITE_P(Scalar, Accuracy, ::testing::ValuesIn(scalar_functions().begin(), scalar_functions().end()),
                          test_name);
 
+// Where functions that choose a polynomial by a table choose another.
+std::vector<float> piece_edges() {
+  std::vector<float> edges = edge_cases<float>();
+  const auto add = [&](float x) {
+    for (const float near : {x, std::nextafter(x, 100.0F), std::nextafter(x, -100.0F)}) {
+      edges.push_back(near);
+      edges.push_back(-near);
+    }
+  };
+  for (int k = 0; k < 17; ++k) add(0.25F * static_cast<float>(k) - 0.0625F);
+  for (int k = 5; k < 21; ++k) add(std::ldexp(1.0F + 0.25F * static_cast<float>(k % 4), k / 4 - 2) - 0.625F);
+  for (const float x : {3.93F, 9.3F}) add(x);
+  return edges;
+}
+
+TEST(Scalar, vectors_of_every_width_give_the_numbers_of_scalars) {
+  std::vector<float> x = piece_edges();
+  for (uint64_t bits = 0; bits < uint64_t{1} << 32; bits += 4999) {
+    x.push_back(std::bit_cast<float>(static_cast<uint32_t>(bits)));
+  }
+  // Loops end in every number of elements that are no vector.
+  const size_t most = 1000 + 31;
+  for (const char* name : {"exp2_f32", "tanh_f32", "erf_f32", "one_plus_erf_rough"}) {
+    const std::string text = fmt::format(
+        "{0}void loop(const float* restrict x, const float* restrict y, float* restrict out, int64_t n) {{\n"
+        "  for (int64_t k = 0; k < n; ++k) out[k] = y[k] < 0.0f ? x[k] : lumen_{1}(x[k]);\n}}\n",
+        scalar_prelude(Syntax::c), name);
+    const CompiledText scalars(text, LUMEN_NATIVE " -fno-tree-vectorize");
+    for (const char* flags : {LUMEN_NATIVE, LUMEN_WIDE}) {
+      const CompiledText vectors(text, flags);
+      Loop<float>* const loops[] = {scalars.function<Loop<float>>("loop"), vectors.function<Loop<float>>("loop")};
+      ASSERT_TRUE(loops[0] != nullptr && loops[1] != nullptr);
+      std::vector<float> mask(most), out[2] = {std::vector<float>(most), std::vector<float>(most)};
+      for (size_t k = 0; k < most; ++k) mask[k] = k % 13 == 5 ? -1.0F : 1.0F;
+      for (size_t from = 0; from < x.size(); from += 1000) {
+        const size_t count = std::min(1000 + from / 1000 % 32, x.size() - from);
+        for (int way = 0; way < 2; ++way) {
+          loops[way](x.data() + from, mask.data(), out[way].data(), static_cast<int64_t>(count));
+        }
+        for (size_t k = 0; k < count; ++k) {
+          if (std::isnan(out[0][k]) && std::isnan(out[1][k])) continue;
+          ASSERT_EQ(std::bit_cast<uint32_t>(out[0][k]), std::bit_cast<uint32_t>(out[1][k]))
+              << fmt::format("{}({:a}) with {}", name, x[from + k], flags);
+        }
+      }
+    }
+  }
+}
+
+TEST(Scalar, one_plus_erf_of_values_that_need_few_bits_is_right) {
+  const std::string text =
+      scalar_prelude(Syntax::c) +
+      "void loop(const float* restrict x, const float* restrict y, float* restrict out, int64_t n) {\n"
+      "  for (int64_t k = 0; k < n; ++k) out[k] = lumen_one_plus_erf_rough(x[k]);\n  (void)y;\n}\n";
+  std::vector<float> x, out;
+  for (int k = -50000; k < 60000; ++k) x.push_back(static_cast<float>(k) * 1e-4F);
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (const float end : {-infinity, -100.0F, infinity, std::nanf("")}) x.push_back(end);
+  for (const char* flags : {LUMEN_WIDE, LUMEN_OLDER}) {
+    const CompiledText compiled(text, flags);
+    auto* const loop = compiled.function<Loop<float>>("loop");
+    ASSERT_NE(loop, nullptr);
+    out.assign(x.size(), 7.0F);
+    loop(x.data(), x.data(), out.data(), static_cast<int64_t>(x.size()));
+    const size_t ends = x.size() - 4;
+    for (size_t k = 0; k < ends; ++k) {
+      const double exact = std::erfc(-static_cast<double>(x[k]));
+      ASSERT_LE(std::fabs(out[k] - exact), 0x1p-16 * exact) << x[k] << " with " << flags;
+    }
+    EXPECT_EQ(out[ends], 0.0F);
+    EXPECT_EQ(out[ends + 1], 0.0F);
+    EXPECT_EQ(out[ends + 2], 2.0F);
+    EXPECT_TRUE(std::isnan(out[ends + 3]));
+  }
+}
+
 TEST(Scalar, sin_of_large_doubles_is_right) {
   const auto sine = std::find_if(scalar_functions().begin(), scalar_functions().end(),
                                  [](const ScalarFunction& function) { return function.name == "sin"; });

@@ -53,7 +53,7 @@ void* CompiledText::symbol(const std::string& name) const {
 std::string prelude_flags() { return fmt::format("{}", fmt::join(scalar_c_flags(), " ")); }
 
 const std::vector<std::string>& flag_sets() {
-  static const std::vector<std::string> kSets = {LUMEN_NATIVE " -ffp-contract=fast", LUMEN_NATIVE " -ffp-contract=off",
+  static const std::vector<std::string> kSets = {LUMEN_WIDE " -ffp-contract=fast", LUMEN_NATIVE " -ffp-contract=off",
                                                  "-ffp-contract=off"};
   return kSets;
 }

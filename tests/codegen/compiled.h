@@ -4,13 +4,16 @@
 #include <string>
 #include <vector>
 
-// What compilers call the processor of this machine, and one of its kind that is some years old.
+// What compilers call the processor of this machine, one of its kind that is some years old, and the first with its
+// widest vectors.
 #if defined(__x86_64__)
 #define LUMEN_NATIVE "-march=native"
 #define LUMEN_OLDER "-mavx2 -mfma -mf16c"
+#define LUMEN_WIDE LUMEN_NATIVE " -mprefer-vector-width=512"
 #else
 #define LUMEN_NATIVE "-mcpu=native"
 #define LUMEN_OLDER ""
+#define LUMEN_WIDE LUMEN_NATIVE
 #endif
 
 namespace lumen {

@@ -309,9 +309,13 @@ Expected<std::vector<Binary>> build(std::vector<Program> programs, const Compile
   std::shared_ptr<const Code> code;
   if (!texts.empty()) {
     std::vector<Source> sources;
-    for (const auto& [name, text] : texts) sources.push_back({name, text});
+    std::vector<std::string_view> kernels;
+    for (const auto& [name, text] : texts) {
+      sources.push_back({name, text});
+      kernels.push_back(text);
+    }
     CompileOptions options;
-    options.prelude = kernel_prelude(Syntax::c);
+    options.prelude = kernel_prelude_of(kernels);
     options.flags = kernel_c_flags();
     options.flags.insert(options.flags.end(), flags.begin(), flags.end());
     code = std::make_shared<CpuCode>(LUMEN_TRY(compiler.compile(sources, options)));
