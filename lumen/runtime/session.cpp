@@ -369,7 +369,11 @@ void Session::give_places(bool again) {
   output_data_.clear();
   for (size_t k = 0; k < output_dims_.size(); ++k) {
     Result& result = outputs_[turn_][k];
-    if (again && !updates_[k] && !is_fed(k)) std::swap(result, outputs_[1 - turn_][k]);
+    if (again && !updates_[k] && !is_fed(k)) {
+      std::swap(result, outputs_[1 - turn_][k]);
+      outputs_[1 - turn_][k].is_lost = true;
+    }
+    result.is_lost = false;
     const std::shared_ptr<Buffer> state = updates_[k] ? inputs_[*updates_[k]].buffer : nullptr;
     const int64_t room = room_for(output_type(k), output_bytes(k, output_dims_[k]));
     if (in_place_[k]) {
@@ -380,7 +384,6 @@ void Session::give_places(bool again) {
     result.dims = output_dims_[k];
     output_data_.push_back(result.buffer->data());
   }
-  if (again) seen_.reset();
 }
 
 bool Session::is_fed(size_t output) const {
@@ -418,11 +421,12 @@ size_t Session::output_number(std::string_view name) const {
   const auto found =
       std::find_if(outputs.begin(), outputs.end(), [&](const Output& o) { return o.name.str() == name; });
   if (found != outputs.end()) {
-    if (!seen_) {
+    const auto number = static_cast<size_t>(found - outputs.begin());
+    if (!seen_ || seen(number).is_lost) {
       const char* const when = under_way_ > 0 ? "finish()" : "execute()";
       throw Error(error(fmt::format("output \"{}\" has no value before {}", name, when)));
     }
-    return static_cast<size_t>(found - outputs.begin());
+    return number;
   }
   std::vector<std::string_view> names;
   for (const Output& output : outputs) names.emplace_back(output.name.str());

@@ -7,8 +7,8 @@
 //
 // Inputs keep their values from one execute to the next. A dim that set_dim does not give is taken from the tensors
 // given with their shapes. State starts as zeros; an output that updates a state input becomes its value for the next
-// execute. Everything throws lumen::Error. After an execute that failed while it ran, outputs have no values, and state
-// that is updated in place may be updated in part; one that failed before changed nothing.
+// execute. Everything throws lumen::Error. After an execute that failed while it ran, outputs have no values but those
+// that update state, which is as it was, unless it is updated in place: then it may be so in part.
 //
 // start() and finish() are the halves of an execute for those who have a GPU work while they do: two may be under way.
 #pragma once
@@ -124,6 +124,7 @@ class Session {
     std::shared_ptr<Buffer> buffer;
     std::shared_ptr<Buffer> here;  // for a copy on the host, once asked for, when `buffer` is not there
     bool is_here = false;
+    bool is_lost = false;  // the next run has its memory
   };
 
   size_t input_number(std::string_view name) const;

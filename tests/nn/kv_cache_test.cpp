@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "lumen/hlir/ops.h"
 #include "lumen/runtime/session.h"
 #include "tests/support/round_trip.h"
@@ -66,8 +68,10 @@ TEST(KvCache, pages_are_found_by_the_table) {
 TEST(KvCache, a_position_outside_is_refused_and_changes_nothing) {
   Session session = make_session({});
   expect_two_steps(session);
+  const std::vector<float> before = session.get<float>("cache.key.next");
+  EXPECT_EQ(std::ranges::count(before, 5.0F), 1);
   EXPECT_THROW(run_step(session, 1, 5, {7, 20}, {0, 0, 0, 0}), Error);
-  EXPECT_EQ(session.get<float>("k")[4], 5);
+  EXPECT_EQ(session.get<float>("cache.key.next"), before);
 }
 
 }  // namespace

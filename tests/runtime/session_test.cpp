@@ -232,10 +232,11 @@ TEST(Session, StateIsCarriedOn) {
   EXPECT_EQ(session.get<int>("before"), (std::vector<int>{1, 100}));
   EXPECT_EQ(session.get<int>("next"), (std::vector<int>{2, 150}));
 
-  // A failed run leaves the state as it was, and outputs without values.
+  // A failed run leaves the state as it was, and other outputs without values.
   session.set("divisor", {1, 0});
   EXPECT_EQ(failure([&] { session.execute(); }), "[Div] integer division by zero: 150 by 0 in i32");
-  EXPECT_EQ(failure([&] { session.get<int>("next"); }), "output \"next\" has no value before execute()");
+  EXPECT_EQ(session.get<int>("next"), (std::vector<int>{2, 150}));
+  EXPECT_EQ(failure([&] { session.get<int>("before"); }), "output \"before\" has no value before execute()");
   session.set("divisor", {1, 1});
   session.execute();
   EXPECT_EQ(session.get<int>("next"), (std::vector<int>{3, 250}));
