@@ -2,13 +2,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <random>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "lumen/egraph/core/kept_matches.h"
 #include "lumen/egraph/core/sort.h"
 #include "lumen/egraph/core/stale_rows.h"
+#include "lumen/egraph/core/table.h"
 #include "lumen/egraph/core/workers.h"
 
 namespace lumen::egraph {
@@ -46,6 +49,61 @@ TEST(GrowArray, gives_zeros_in_place_of_what_was_there) {
     array.reset_to_zero(size + 3);
     ASSERT_EQ(array.size(), size + 3);
     EXPECT_EQ(std::count(array.data(), array.data() + array.size(), 0u), static_cast<ptrdiff_t>(size + 3));
+  }
+}
+
+TEST(GrowArray, keeps_its_values_when_threads_get_its_memory) {
+  std::mt19937 random(std::random_device{}());
+  Workers workers(2);
+  GrowArray<Value> array;
+  std::vector<Value> plain;
+  while (plain.size() < 3'000'000) {
+    Value* at = array.append(plain.size() / 3 + 1);
+    if (random() % 2 == 0) array.populate(workers);
+    for (size_t i = plain.size(); i < array.size(); ++i) plain.push_back(*at++ = static_cast<Value>(random()));
+  }
+  EXPECT_EQ(values_of(array), plain);
+}
+
+// Rows come, die and change in place, among so few arguments that those of earlier rows come again.
+TEST(Table, finds_its_rows_wherever_threads_moved_its_slots) {
+  std::mt19937 random(std::random_device{}());
+  Workers workers(2);
+  for (uint32_t params = 1; params <= 4; ++params) {
+    TableDecl declaration;
+    declaration.params.assign(params, kI64);
+    Table table(declaration);
+    std::map<std::vector<Value>, Row> expected;
+    const auto check = [&](const std::vector<Value>& args) {
+      const auto at = expected.find(args);
+      ASSERT_EQ(table.find(args.data()), at == expected.end() ? kNone : at->second) << params << " arguments";
+    };
+    for (int step = 0; step < 60'000; ++step) {
+      std::vector<Value> args(params);
+      Value some = static_cast<Value>(random() % 20'000);
+      for (Value& arg : args) arg = std::exchange(some, some / 10) % 5000;
+      const auto at = expected.find(args);
+      if (at == expected.end()) {
+        const Row changed = table.rows() == 0 ? 0 : static_cast<Row>(random() % table.rows());
+        if (random() % 3 == 0 && table.rows() > 0 && !table.dead(changed)) {
+          expected.erase({table.row(changed), table.row(changed) + params});
+          std::copy(args.begin(), args.end(), table.row(changed));
+          table.reenter(changed);
+          expected[args] = changed;
+        } else {
+          expected[args] = table.append(args.data(), 7, Table::hash(args.data(), params));
+        }
+      } else if (random() % 2 == 0) {
+        table.kill(at->second);
+        expected.erase(at);
+      }
+      check(args);
+      if (step % 6000 == 5999) {
+        table.reserve(size_t{3000} << (step / 6000), &workers);
+        for (const auto& [known, row] : expected) check(known);
+      }
+    }
+    EXPECT_EQ(table.live(), expected.size());
   }
 }
 

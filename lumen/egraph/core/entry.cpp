@@ -122,7 +122,7 @@ void Entry::settle(size_t part, std::span<const Row> moved, Row clean) {
 Value* Entry::extend() {
   size_t used = 0;
   for (const EntryPart& part : division.lists) used += part.used;
-  return table.extend(numbered_, used);
+  return table.extend(numbered_, used, &workers);
 }
 
 }  // namespace lumen::egraph

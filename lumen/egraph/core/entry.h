@@ -37,11 +37,11 @@ struct Division {
   // A stage: calls in_range(range) for all ranges and in_part(part) for all parts.
   template <class InRange, class InPart>
   void run(Workers& workers, const InRange& in_range, const InPart& in_part) const {
-    const size_t each = ranges / parts + 1;  // some ranges, then a part
+    const size_t each = ranges / parts + 1;  // a part, then some ranges
     workers.run(parts * each, [&](size_t piece) {
       const size_t part = piece / each;
-      if (piece % each == each - 1) return in_part(part);
-      in_range(piece - part);
+      if (piece % each == 0) return in_part(part);
+      in_range(piece - part - 1);
     });
   }
 };

@@ -84,6 +84,15 @@ void Block::release() {
   *this = Block{};
 }
 
+size_t Block::pieces_to_populate() const {
+  return ready > std::max(populated, kHugeFrom) ? round_up(ready - populated, kHuge) / kHuge : 0;
+}
+
+void Block::populate(size_t piece) const {
+  const size_t from = populated + piece * kHuge;
+  madvise(static_cast<char*>(data) + from, std::min(kHuge, ready - from), MADV_POPULATE_WRITE);
+}
+
 void Block::reset_to_zero(size_t bytes) {
   release();
   if (bytes < kMapped) {

@@ -13,14 +13,18 @@ namespace lumen::egraph {
 // A small block is of malloc; a large one a mapping that reserves more addresses than it uses, to grow in place.
 struct Block {
   void* data = nullptr;
-  size_t ready = 0;     // bytes that may be used
-  size_t reserved = 0;  // bytes of addresses; 0: a small block
+  size_t ready = 0;      // bytes that may be used
+  size_t reserved = 0;   // bytes of addresses; 0: a small block
+  size_t populated = 0;  // bytes that the system was asked for ahead of their use
 
   // At least `bytes` become ready; of what was there `used` bytes are kept.
   void grow(size_t bytes, size_t used);
   void release();
   // In place of what was there: at least `bytes`, all zero.
   void reset_to_zero(size_t bytes);
+  // Bytes that are ready get their memory now, rather than when they are touched; so many pieces, in any order.
+  size_t pieces_to_populate() const;
+  void populate(size_t piece) const;
 };
 
 template <class T>
@@ -75,6 +79,15 @@ class GrowArray {
     const size_t old = size_;
     resize(size);
     for (size_t i = old; i < size; ++i) data()[i] = fill;
+  }
+  // Gets what is ready its memory, by several threads: workers.run(pieces, work). The system clears a huge page when it
+  // is touched, which takes longer than what most threads have to do between two times they wait for each other.
+  template <class Workers>
+  void populate(Workers& workers) {
+    const size_t pieces = block_.pieces_to_populate();
+    if (pieces == 0) return;
+    workers.run(pieces, [this](size_t piece) { block_.populate(piece); });
+    block_.populated = block_.ready;
   }
   // `size` elements whose bytes are all zero.
   void reset_to_zero(size_t size) {

@@ -14,7 +14,7 @@ MakeMany::MakeMany(EGraph::State& state, TableId table, const Division& division
   UnionFind* ids = decl.constructor && classes_ == nullptr ? &state.ids[decl.result] : nullptr;
   if (ids != nullptr) {
     id_step_ = 1;
-    first_id_ = ids->room(division.count);
+    first_id_ = ids->room(division.count, *state.workers);
   }
   // As many as there may be: which of them are used is known when all parts are entered.
   const auto set_ids = [&](size_t part) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace lumen::egraph {
 
@@ -59,52 +60,80 @@ void Table::reenter(Row r) {
 }
 
 void Table::grow_slots(uint64_t more, Workers* workers) {
-  // Room for what is expected, within limits: it may be wrong.
   const uint64_t rows_now = live_ + more;
+  GrowArray<Group> old = std::move(groups_);
+  const uint64_t old_part = part_groups_;
+  // Room for what is expected, within limits: it may be wrong.
   set_room(std::clamp(expected_ * 2 / 5, rows_now, rows_now * 4));
   used_ = live_;
-  if (workers == nullptr || part_groups_ == groups_.size()) {
-    return with_count(params, [&](auto count) {
-      enter_all(0, 1, [&](Row r) { return hash(rows_.data() + size_t{r} * (count + 1), count); });
-    });
-  }
-  // Every part is entered by one thread, which looks at all hashes.
-  GrowArray<uint32_t> hashes;
-  hashes.resize(rows());
-  constexpr size_t kPiece = 65536;
-  workers->run((rows() + kPiece - 1) / kPiece, [&](size_t piece) {
-    const size_t end = std::min<size_t>(rows(), (piece + 1) * kPiece);
-    for (size_t r = piece * kPiece; r < end; ++r) hashes[r] = hash(row(static_cast<Row>(r)), params);
+  with_count(params, [&](auto count) {
+    const bool divided = old_part != old.size() && part_groups_ != groups_.size();
+    if (workers == nullptr || !divided) {
+      old.clear();
+      return enter_all(count);
+    }
+    workers->run(kParts, [&](size_t part) { move_part(part, {old.data() + part * old_part, old_part}, count); });
   });
-  const size_t parts = std::min(std::bit_ceil(workers->threads()), size_t{kParts});
-  workers->run(parts, [&](size_t part) { enter_all(part, parts, [&](Row r) { return hashes[r]; }); });
 }
 
-// Enters the live rows of a part.
-template <class HashAt>
-void Table::enter_all(size_t part, size_t parts, const HashAt& hash_at) {
+// Enters the live rows, in their order.
+template <class Count>
+void Table::enter_all(Count count) {
   constexpr Row kBatch = 32;
   std::array<uint32_t, kBatch> hashes;
-  std::array<Row, kBatch> batch;
   const Row end = rows();
-  const bool any_dead = live_ < end;  // if none is, rows need not be looked at
-  for (Row r = 0; r < end;) {
-    Row count = 0;
-    for (; r < end && count < kBatch; ++r) {
-      hashes[count] = hash_at(r);
-      batch[count] = r;
-      count += static_cast<Row>(Table::part(hashes[count], parts) == part);  // no branch: it is a coin toss
+  const bool any_dead = live_ < end;  // if none is, rows need not be looked at again
+  for (Row begin = 0; begin < end; begin += kBatch) {
+    const Row batch = std::min(kBatch, end - begin);
+    for (Row i = 0; i < batch; ++i) {
+      hashes[i] = hash(rows_.data() + size_t{begin + i} * (count + 1), count);
+      prefetch(hashes[i]);
     }
-    for (Row i = 0; i < count; ++i) __builtin_prefetch(&groups_[group_of(hashes[i])]);
-    for (Row i = 0; i < count; ++i) {
-      if (any_dead && dead(batch[i])) continue;
-      uint64_t at = group_of(hashes[i]);
-      SlotBits free = matching(groups_[at], kFree);
-      for (; free == 0; free = matching(groups_[at], kFree)) at = following(at);
-      const uint32_t slot = lowest(free);
-      groups_[at].tags[slot] = tag_of(hashes[i]);
-      groups_[at].rows[slot] = batch[i];
+    for (Row i = 0; i < batch; ++i) {
+      if (!any_dead || !dead(begin + i)) enter(begin + i, hashes[i]);
     }
+  }
+}
+
+// Enters the live rows of a part of the old slots, which is the same part of the new ones. In the order of slots, which
+// is that of hashes: what is written lies together, and no other thread looks at it. In the order of rows every thread
+// would have to look at all hashes; one thread alone is faster that way.
+template <class Count>
+void Table::move_part(size_t part, std::span<const Group> old, Count count) {
+  constexpr size_t kAhead = 8;
+  const auto for_rows = [](const Group& group, const auto& each) {
+    for (SlotBits used = kAllSlots & ~matching(group, kFree); used != 0; used &= used - 1) {
+      each(group.rows[lowest(used)]);
+    }
+  };
+  for (size_t g = 0; g < old.size(); ++g) {
+    if (g + kAhead < old.size()) {
+      for_rows(
+          old[g + kAhead], [&](Row r) __attribute__((always_inline)) { __builtin_prefetch(row(r)); });
+    }
+    for_rows(old[g], [&](Row r) {
+      const Value* from = rows_.data() + size_t{r} * (count + 1);
+      if (from[count] == kNone) return;
+      const uint32_t h = hash(from, count);
+      // A row whose arguments were changed in place has two slots, of which one may be of another part.
+      if (Table::part(h, kParts) == part) enter(r, h);
+    });
+  }
+}
+
+// A live row, unless it is there.
+void Table::enter(Row r, uint32_t h) {
+  const uint8_t tag = tag_of(h);
+  for (uint64_t at = group_of(h);; at = following(at)) {
+    Group& group = groups_[at];
+    for (SlotBits same = matching(group, tag); same != 0; same &= same - 1) {
+      if (group.rows[lowest(same)] == r) return;
+    }
+    const SlotBits free = matching(group, kFree);
+    if (free == 0) continue;
+    group.tags[lowest(free)] = tag;
+    group.rows[lowest(free)] = r;
+    return;
   }
 }
 

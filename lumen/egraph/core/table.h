@@ -156,12 +156,14 @@ class Table {
       }
     }
   }
-  // `count` rows at the end, not written yet; `used` of them took a free slot.
-  Value* extend(size_t count, size_t used) {
+  // `count` rows at the end, not written yet; `used` of them took a free slot. `workers` are going to write them.
+  Value* extend(size_t count, size_t used, Workers* workers = nullptr) {
     live_ += static_cast<Row>(count);
     count_ += static_cast<Row>(count);
     used_ += used;
-    return rows_.append(count * columns());
+    Value* at = rows_.append(count * columns());
+    if (workers != nullptr) rows_.populate(*workers);
+    return at;
   }
   // Memory for so many rows at the end, where the next extend() puts them.
   Value* room(size_t count) { return rows_.room(count * columns()); }
@@ -229,9 +231,11 @@ class Table {
 #if defined(__ARM_NEON) && !defined(__SSE2__)
   using SlotBits = uint64_t;
   static constexpr uint32_t kSlotBits = 4;
+  static constexpr SlotBits kAllSlots = 0x1111111111111111u >> (64 - kSlotBits * kSlots);
 #else
   using SlotBits = uint32_t;
   static constexpr uint32_t kSlotBits = 1;
+  static constexpr SlotBits kAllSlots = (1u << kSlots) - 1;
 #endif
   static uint32_t lowest(SlotBits bits) { return static_cast<uint32_t>(std::countr_zero(bits)) / kSlotBits; }
   // The slots with this tag.
@@ -239,12 +243,12 @@ class Table {
 #if defined(__SSE2__)
     const __m128i tags = _mm_load_si128(reinterpret_cast<const __m128i*>(group.tags.data()));
     const __m128i same = _mm_cmpeq_epi8(tags, _mm_set1_epi8(static_cast<char>(tag)));
-    return static_cast<uint32_t>(_mm_movemask_epi8(same)) & ((1u << kSlots) - 1);
+    return static_cast<uint32_t>(_mm_movemask_epi8(same)) & kAllSlots;
 #elif defined(__ARM_NEON)
     // There is no movemask: pairs of bytes, shifted by four, leave four bits of each.
     const uint8x16_t same = vceqq_u8(vld1q_u8(group.tags.data()), vdupq_n_u8(tag));
     const uint8x8_t halves = vshrn_n_u16(vreinterpretq_u16_u8(same), 4);
-    return vget_lane_u64(vreinterpret_u64_u8(halves), 0) & (0x1111111111111111u >> (64 - kSlotBits * kSlots));
+    return vget_lane_u64(vreinterpret_u64_u8(halves), 0) & kAllSlots;
 #else
     SlotBits same = 0;
     for (uint32_t i = 0; i < kSlots; ++i) same |= static_cast<SlotBits>(group.tags[i] == tag) << i;
@@ -261,8 +265,11 @@ class Table {
   }
   void set_room(uint64_t rows);
   void grow_slots(uint64_t more, Workers* workers);
-  template <class HashAt>
-  void enter_all(size_t part, size_t parts, const HashAt& hash_at);
+  template <class Count>
+  void enter_all(Count count);
+  template <class Count>
+  void move_part(size_t part, std::span<const Group> old, Count count);
+  void enter(Row r, uint32_t h);
 
   GrowArray<Value> rows_;
   Row count_ = 0;

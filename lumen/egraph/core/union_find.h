@@ -17,14 +17,17 @@ class UnionFind {
   Value add() { return add_many(1); }
   // `count` new ids; the first of them.
   Value add_many(size_t count) {
-    const Value first = room(count);
+    parent_.room(count);
+    const Value first = static_cast<Value>(parent_.size());
     set_new(first, count);
     add_set(count);
     return first;
   }
   // The same in steps, for several threads: memory for up to `count` ids, they are set, so many of them are added.
-  Value room(size_t count) {
+  template <class Workers>
+  Value room(size_t count, Workers& workers) {
     parent_.room(count);
+    parent_.populate(workers);
     return static_cast<Value>(parent_.size());
   }
   void set_new(Value first, size_t count) {
