@@ -39,6 +39,8 @@ struct ContractSchedule {
   // bf16 or f16, are integers of 16 bits then, with one exponent for each block: an error of at most 2^-15 of the
   // largest in it, 2^-14 where they are multiplied as two bytes. A row with an infinity gives NaN.
   int64_t blocks = 0;
+  // 1: results are stored past the caches, a line at a time: a line that is written whole is not read first.
+  int64_t past = 0;
 
   bool operator==(const ContractSchedule&) const = default;
   // "gemm mr=14 nr=32 kc=256 mc=112 nc=512"

@@ -33,7 +33,7 @@ class GemmPrinter {
     kernel.text += s_.method == ContractMethod::amx
                        ? print_amx_tile(name_ + "_tile", types_, s_, steps())
                        : print_vector_tile(name_ + "_tile", types_, s_, target_.vector_bytes, steps());
-    const StorePlan store{name_ + "_store", types_.sum, s_.nr};
+    const StorePlan store{name_ + "_store", types_.sum, s_.nr, s_.past != 0};
     kernel.text += LUMEN_TRY(print_store(body_, roles_, store, kernel.faults));
     const Expr sides = static_cast<int64_t>(roles_.columns.size());
     if (columns_.empty() && s_.own == 0) {
@@ -170,6 +170,7 @@ class GemmPrinter {
     if (grain_of(body_) != 1) text += fmt::format("  begin = 0, end = end > 0 ? {} : 0;\n", number(blocks()));
     text += "  int64_t held = -1;\n  LUMEN_ROWS(row) {\n" + block_place() + block_loop() + "  }\n";
     if (amx) text += amx_end();
+    if (s_.past != 0) text += "  lumen_end_stream();\n";
     return text + "  return fault;\n}\n";
   }
 
@@ -238,6 +239,7 @@ class GemmPrinter {
   // The sums themselves are the only output, and lie along columns: whole tiles are stored by the tile function. Those
   // of the matrix unit wait there for the next products, too: what it has stored is slow to be read by vectors.
   bool stores_whole_tiles() const {
+    if (s_.past != 0) return false;
     const Expr index = roles_.result.flat_index(roles_.at_result());
     const std::optional<Expr> along = step_of(roles_, index, Role::column), down = step_of(roles_, index, Role::row);
     return (in_one_go() || s_.method == ContractMethod::amx) && body_.outputs().size() == 1 &&

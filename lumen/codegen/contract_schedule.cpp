@@ -5,6 +5,7 @@
 
 #include "lumen/codegen/contract.h"
 #include "lumen/codegen/contract_skinny.h"
+#include "lumen/codegen/contract_store.h"
 #include "lumen/codegen/contract_types.h"
 #include "lumen/codegen/contract_windows.h"
 #include "lumen/codegen/schedule_text.h"
@@ -21,7 +22,7 @@ constexpr MethodWords<ContractMethod, 6> kContractMethods = {
     std::pair{ContractMethod::dot, std::string_view("dot")},
     std::pair{ContractMethod::sweep, std::string_view("sweep")}};
 
-constexpr SizeNames<ContractSchedule, 11> kContractSizes = {
+constexpr SizeNames<ContractSchedule, 12> kContractSizes = {
     std::pair{std::string_view("mr"), &ContractSchedule::mr},
     std::pair{std::string_view("nr"), &ContractSchedule::nr},
     std::pair{std::string_view("kc"), &ContractSchedule::kc},
@@ -32,7 +33,8 @@ constexpr SizeNames<ContractSchedule, 11> kContractSizes = {
     std::pair{std::string_view("own"), &ContractSchedule::own},
     std::pair{std::string_view("swap"), &ContractSchedule::swap},
     std::pair{std::string_view("wide"), &ContractSchedule::wide},
-    std::pair{std::string_view("blocks"), &ContractSchedule::blocks}};
+    std::pair{std::string_view("blocks"), &ContractSchedule::blocks},
+    std::pair{std::string_view("past"), &ContractSchedule::past}};
 
 }  // namespace
 
@@ -179,6 +181,26 @@ void add_direct(const Graph& body, const ContractRoles& roles, const Target& tar
   schedules.push_back(packed);
 }
 
+// The first ones with results that go past the caches, where whole lines of them do: before the others when no cache
+// holds the results, behind them when another core's might.
+void add_past(const Graph& body, const ContractRoles& roles, const Target& target,
+              std::vector<ContractSchedule>& schedules, size_t from, size_t count) {
+  constexpr int64_t kLineBytes = 64, kSome = 2 << 20, kMore = 8 << 20;
+  const Interval bytes = result_bytes(body);
+  const std::optional<Expr> down = step_of(roles, roles.result.flat_index(roles.at_result()), Role::row);
+  if (target.vector_bytes < 32 || bytes.hi < kSome || !down || !has_lines(body, roles)) return;
+  std::vector<ContractSchedule> past(schedules.begin() + static_cast<std::ptrdiff_t>(from), schedules.end());
+  past.resize(std::min(past.size(), count));
+  for (const Output& output : body.outputs()) {
+    const int64_t size = storage_bytes(body[output.value].type.dtype, 1);
+    const bool lines = down->is_constant() && *down->constant() * size % kLineBytes == 0;
+    std::erase_if(past, [&](const ContractSchedule& s) { return !lines || s.nr * size % kLineBytes != 0; });
+  }
+  for (ContractSchedule& s : past) s.past = 1;
+  const size_t at = bytes.lo >= kMore ? from : std::min(schedules.size(), from + count);
+  schedules.insert(schedules.begin() + static_cast<std::ptrdiff_t>(at), past.begin(), past.end());
+}
+
 // One block has all rows: then packing columns for each block is packing them once, and they stay near. Rows are packed
 // once as well where a block sums all its products in one go.
 void add_own(const Graph& body, const ContractRoles& roles, const Target& target,
@@ -235,10 +257,12 @@ std::vector<ContractSchedule> contract_schedules(const Graph& body, const Target
   if (types) {
     const ContractSchedule s = matrix_schedule(*roles, *types);
     add_own(body, *roles, target, schedules, s, types->depth);
+    const size_t first = schedules.size();
     add_direct(body, *roles, target, schedules, s);
     // More rows that pass by, where few products of each are many rows in the second cache.
     const ContractSchedule large = blocked(s, *roles, types->depth, 512, 512, 1024 * types->group);
     if (s.kr == 0 && !(large == s)) add_direct(body, *roles, target, schedules, large);
+    add_past(body, *roles, target, schedules, first, 2);
   }
   if (const std::optional<TileTypes> quads = quad_types(*roles, target)) {
     const std::vector<ContractSchedule> all = quad_schedules(*roles, *quads, target);
@@ -248,7 +272,9 @@ std::vector<ContractSchedule> contract_schedules(const Graph& body, const Target
   add_windows(body, *roles, target, schedules);
   const std::vector<ContractSchedule> vectors = vector_schedules(*roles, target);
   add_own(body, *roles, target, schedules, vectors[0]);
+  const size_t first = schedules.size();
   for (const ContractSchedule& s : vectors) add_direct(body, *roles, target, schedules, s);
+  add_past(body, *roles, target, schedules, first, 2);
   if (!few) add_skinny(*roles, schedules);
   return schedules;
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "lumen/codegen/element.h"
 #include "lumen/codegen/kernel_text.h"
 
@@ -22,16 +24,46 @@ Expected<ElementWriter> write_element(const Graph& body, const ContractRoles& ro
   }
   for (size_t k = 0; k < body.outputs().size(); ++k) {
     const std::string value = writer.to_store(roles.graph->outputs()[k].value, at);
-    writer.line(store_statement(body, k, writer.index(roles.result.flat_index(at)), value));
+    if (plan.past) {
+      writer.line(
+          fmt::format("line{}[l] = {}({});", k, store_function(body[body.outputs()[k].value].type.dtype), value));
+    } else {
+      writer.line(store_statement(body, k, writer.index(roles.result.flat_index(at)), value));
+    }
   }
   if (!writer.problem().empty()) return error(writer.problem());
   return writer;
 }
 
+// Where a row of each output waits until it is whole, and how it leaves.
+std::string lines(const Graph& body, const StorePlan& plan) {
+  std::string text;
+  for (size_t k = 0; k < body.outputs().size(); ++k) {
+    text += fmt::format("    {} line{}[{}] __attribute__((aligned(64)));\n",
+                        storage_type(body[body.outputs()[k].value].type.dtype), k, plan.step);
+  }
+  return text;
+}
+std::string stream_lines(const Graph& body, const ContractRoles& roles) {
+  std::string text = "    const int64_t i2 = c;\n";
+  for (size_t k = 0; k < body.outputs().size(); ++k) {
+    text += fmt::format("    lumen_stream(r{0} + {1}, line{0}, columns * (int64_t)sizeof line{0}[0]);\n", k,
+                        print_c(roles.result.flat_index(roles.at_result())).text);
+  }
+  return text;
+}
+
 }  // namespace
+
+bool has_lines(const Graph& body, const ContractRoles& roles) {
+  const std::optional<Expr> step = step_of(roles, roles.result.flat_index(roles.at_result()), Role::column);
+  const auto is_whole = [&](const Output& output) { return !is_packed(body[output.value].type.dtype); };
+  return step && *step == Expr(1) && std::ranges::all_of(body.outputs(), is_whole);
+}
 
 Expected<std::string> print_store(const Graph& body, const ContractRoles& roles, const StorePlan& plan,
                                   std::vector<std::string>& faults) {
+  if (plan.past && !has_lines(body, roles)) return error("results past the caches must be neighbours along columns");
   const ElementWriter writer = LUMEN_TRY(write_element(body, roles, plan, roles.at_result()));
   std::string columns =
       fmt::format("    LUMEN_ELEMENTS(l, columns) {{\n      const int64_t i2 = c + l;\n{}    }}\n", writer.text());
@@ -41,6 +73,7 @@ Expected<std::string> print_store(const Graph& body, const ContractRoles& roles,
     const ElementWriter in_runs = LUMEN_TRY(write_element(body, roles, plan, at));
     columns = loop_in_runs(roles, Role::column, "c", "columns", in_runs.text());
   }
+  if (plan.past) columns = lines(body, plan) + columns + stream_lines(body, roles);
   std::string text = fmt::format(
       "static LUMEN_SHORT int64_t {}(const void* const* in, void* const* out, const int64_t* dims, int64_t i0, int64_t "
       "m, "

@@ -12,7 +12,12 @@ struct StorePlan {
   std::string function;
   std::string sum;   // C type of sums
   int64_t step = 0;  // elements between two rows of a tile
+  // Lines of results go past the caches, for which they must be neighbours; lumen_end_stream() is left to the caller.
+  bool past = false;
 };
+
+// Whether results along columns are neighbours in memory, as storing them past the caches wants.
+bool has_lines(const Graph& body, const ContractRoles& roles);
 
 // static int64_t function(in, out, dims, int64_t i0, int64_t m, int64_t rows, int64_t c, int64_t columns,
 //                         const sum* t0, const sum* t1, …)

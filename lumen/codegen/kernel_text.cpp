@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "lumen/ir/expr_bounds.h"
-
 namespace lumen {
 
 namespace {
@@ -102,6 +100,18 @@ std::string row_coordinates(const Shape& shape, int indent) {
     text += k == 0 ? ";\n" : fmt::format(" % {};\n", number(shape[k]));
   }
   return text;
+}
+
+Interval result_bytes(const Graph& body) {
+  Interval all{0, 0};
+  for (const Output& output : body.outputs()) {
+    const TensorType& type = body[output.value].type;
+    const Interval count = bounds(type.shape.numel());
+    if (is_packed(type.dtype)) return {0, 0};
+    all.lo += storage_bytes(type.dtype, std::clamp<int64_t>(count.lo, 0, kManyBytes));
+    all.hi += storage_bytes(type.dtype, std::clamp<int64_t>(count.hi, 0, kManyBytes));
+  }
+  return all;
 }
 
 std::string store_statement(const Graph& body, size_t k, const std::string& index, const std::string& value) {

@@ -24,6 +24,7 @@
 
 #include "lumen/codegen/library_product.h"
 #include "lumen/codegen/scalar.h"
+#include "lumen/ir/expr_bounds.h"
 #include "lumen/ir/graph.h"
 
 namespace lumen {
@@ -56,6 +57,10 @@ struct KernelText {
 // The grain of rows that are whole elements of the body's outputs: elements of 4 and 6 bits share bytes, and a byte is
 // written by one thread.
 int64_t grain_of(const Graph& body);
+
+// Bytes of all results, as far as kManyBytes, which no cache holds; none where elements share bytes.
+constexpr int64_t kManyBytes = 32 << 20;
+Interval result_bytes(const Graph& body);
 
 // a0, a1, …, r0, r1, … and n0, n1, … out of the kernel's parameters.
 std::string kernel_names(const Graph& body);

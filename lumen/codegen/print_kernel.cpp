@@ -15,7 +15,6 @@
 #include "lumen/codegen/scan.h"
 #include "lumen/codegen/scatter.h"
 #include "lumen/codegen/sort.h"
-#include "lumen/ir/expr_bounds.h"
 
 namespace lumen {
 
@@ -37,21 +36,6 @@ Expected<KernelText> with_word(Expected<KernelText> kernel, const Word& word) {
   };
   kernel->text = define(word.here) + kernel->text + define(word.usual);
   return kernel;
-}
-
-constexpr int64_t kManyBytes = 32 << 20;
-
-// Of all results, as far as kManyBytes; none where elements share bytes.
-Interval result_bytes(const Graph& body) {
-  Interval all{0, 0};
-  for (const Output& output : body.outputs()) {
-    const TensorType& type = body[output.value].type;
-    const Interval count = bounds(type.shape.numel());
-    if (is_packed(type.dtype)) return {0, 0};
-    all.lo += storage_bytes(type.dtype, std::clamp<int64_t>(count.lo, 0, kManyBytes));
-    all.hi += storage_bytes(type.dtype, std::clamp<int64_t>(count.hi, 0, kManyBytes));
-  }
-  return all;
 }
 
 // On a CPU, results that no cache holds are stored past the caches.

@@ -196,6 +196,55 @@ TEST(Contract, sums_parts_of_a_piece) {
   cases.run(4);
 }
 
+// Lines of results that are stored past the caches: whole ones, parts of them at the edges and where rows begin inside
+// a line, of several outputs with what is computed after the sums.
+TEST(Contract, stores_past_the_caches) {
+  ContractCases cases(0);
+  const auto sizes = [](const char* text) { return std::vector{ContractSchedule::parse(text).value()}; };
+  const bool amx = cpu::cpu().amx_bf16 && cpu::cpu().amx_int8;
+  for (const int64_t columns : {128, 75}) {
+    Graph graph;
+    const Expr m = graph.dim("m", 0, 100);
+    const Tensor sum = product(graph.input("a0", {m, 130}), "mk", graph.input("a1", {columns, 130}), "nk", "mn");
+    const Tensor bias = expand_dim(graph.input("a2", {columns}), 0, m);
+    (sum + bias).output("r0");
+    cast(sum * bias, bf16).output("r1");
+    cases.add(graph, {{{"m", 0}}, {{"m", 1}}, {{"m", 100}}},
+              {ContractSchedule::parse("gemm mr=3 nr=32 kc=96 kr=40 mc=6 nc=64 past=1").value(),
+               ContractSchedule::parse("gemm mr=4 nr=16 kc=130 mc=100 nc=32 past=1").value()});
+    if (!amx) continue;
+    for (const DType dtype : {bf16, i8}) {
+      Graph narrow;
+      const DType wide = dtype == i8 ? i32 : f32;
+      const Tensor x = cast(narrow.input("a0", {70, 256}, dtype), wide);
+      product(x, "mk", cast(narrow.input("a1", {256, columns}, dtype), wide), "kn", "mn").output("r0");
+      cases.add(narrow, {{}}, sizes("amx mr=32 nr=32 kc=256 kr=128 mc=64 nc=64 past=1"));
+      cases.add(narrow, {{}}, sizes("amx mr=32 nr=32 kc=256 mc=64 nc=64 direct=1 past=1"));
+    }
+  }
+  cases.run(4);
+}
+
+TEST(Contract, stores_past_the_caches_only_whole_lines) {
+  Target target;
+  target.vector_bytes = 64;
+  target.vector_registers = 32;
+  const auto passes = [](const ContractSchedule& s) { return s.past != 0; };
+  const auto proposes = [&](int64_t rows, int64_t columns, const char* order) {
+    Graph graph;
+    product(graph.input("a0", {rows, 64}), "mk", graph.input("a1", {columns, 64}), "nk", order).output("r0");
+    return std::ranges::any_of(contract_schedules(graph, target), passes);
+  };
+  EXPECT_TRUE(proposes(1024, 1024, "mn"));
+  EXPECT_FALSE(proposes(1024, 1025, "mn"));  // rows begin inside a line
+  EXPECT_FALSE(proposes(256, 1024, "mn"));   // a cache holds the results
+  Graph transposed;
+  product(transposed.input("a0", {64, 64}), "mk", transposed.input("a1", {64, 64}), "nk", "nm").output("r0");
+  for (const char* wrong : {"gemm mr=4 nr=16 kc=64 mc=64 nc=64 swap=1 past=1", "dot mr=2 nr=4 nc=8 past=1"}) {
+    EXPECT_FALSE(print_contract(transposed, "k", ContractSchedule::parse(wrong).value(), target).ok()) << wrong;
+  }
+}
+
 // Bytes of both sides, of which lanes add up four products: signs, sums in pieces, what is no multiple of four, columns
 // that lie along the summed axis and across it. `word` is the instruction, or nothing where there is none.
 void multiply_bytes(DType rows, DType columns, const std::string& word, const Target& target, bool here,
