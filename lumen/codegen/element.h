@@ -122,6 +122,9 @@ class ElementWriter {
     int64_t room = 0;
   };
   void hold_rows(Turns turns) { turns_ = std::move(turns); }
+  // Rows are short, one for each value of this coordinate: what a loop has taken of one is near when another loop takes
+  // it again, and meanwhile the next row may be fetched.
+  void keep_rows_near(Expr coordinate) { near_rows_ = coordinate; }
   // Room for what the group that is open has of an array, until the row ends: what take() finds later. Empty: there is
   // none, or the group is not in turns.
   std::string hold(Stored element, const std::string& array, Expr flat, Expr variable);
@@ -161,6 +164,7 @@ class ElementWriter {
   std::string element_of(NodeId source, Expr flat);
   std::string apply(const Node& node, std::span<const std::string> operands);
   // What the group that is open has of an array that is held; empty: nothing.
+  void fetch_next_row(Stored element, const std::string& array, Expr first);
   std::string held(const std::string& array, Expr first) const;
   // A name for it, and a line before all loops, if there is room.
   void make_room(Stored element, const std::string& array, Expr first, std::string_view word, const std::string& from);
@@ -186,6 +190,8 @@ class ElementWriter {
   std::map<std::pair<NodeId, const ExprNode*>, std::string> staged_;
   Turns turns_;
   std::map<std::pair<std::string, const ExprNode*>, std::string> held_;  // arrays, first elements of groups
+  std::optional<Expr> near_rows_;
+  std::set<std::pair<std::string, const ExprNode*>> taken_, fetched_;  // likewise, while rows are near
   size_t held_until_ = 0;      // where the last line that makes room for them ends, in the first of the blocks
   std::vector<Block> blocks_;  // the first is what is around everything
   std::optional<std::vector<Expr>> apart_;  // where sums are by warps

@@ -19,6 +19,7 @@ constexpr int kHeavy = 16;                // instructions for an element that hi
 
 // Of a GPU's thread: registers for what it reads of a row and keeps of it, and elements, which are floats in registers
 // as soon as they are computed with.
+constexpr int64_t kNearRow = 16384;  // elements
 constexpr int64_t kMostHeld = 32, kMostHeldEarly = 48, kMostElements = 32, kMostTurns = 8;
 // Where there are rows for all multiprocessors, each should have several of them on their way from memory at a time:
 // fewer threads a row with more elements each, and registers for several blocks.
@@ -65,6 +66,9 @@ void FoldPrinter::plan_turns() {
   const bool is_row = !columns() && !layout_.is_split() && layout_.loops.size() == 1;
   const std::optional<int64_t> length = is_row ? layout_.loops[0].extent.constant() : std::nullopt;
   if (length.value_or(0) == 0 || width_ == 1 || grain_of(body_) > 1) return;
+  const auto row = std::ranges::find_if(layout_.row.rbegin(), layout_.row.rend(),
+                                        [](Expr at) { return at.kind() == ExprKind::index; });
+  if (*length <= kNearRow && row != layout_.row.rend()) writer_->keep_rows_near(*row);
   const int64_t groups = *length / width_, held = held_by_group();
   const auto fit = [&](int64_t turns, int64_t most) {
     return turns <= kMostTurns && turns * width_ <= kMostElements && turns * held <= most;

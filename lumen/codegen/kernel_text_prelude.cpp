@@ -38,6 +38,9 @@ namespace {
 //                                          threads of a GPU take, so that they hold what they have of a row, all its
 //                                          groups: in LUMEN_HOLD_ROW, or LUMEN_TAKE_ROW, which reads it. In C,
 //                                          LUMEN_TAKE_TURN is LUMEN_TAKE; on a GPU a turn has nothing to read.
+// LUMEN_TAKE_AGAIN                         LUMEN_TAKE of what is near. In streamed kernels in C, LUMEN_TAKE fetches
+// what is
+//                                          some strips ahead, and LUMEN_FETCH_ROW what is at an index of the next row
 // LUMEN_SEE(s, x, l, value)                lane l of the maxima s gets to know a value, by LUMEN_RAISE after the lanes
 // at
 //                                          the latest: LUMEN_SEEN is room to wait in
@@ -139,14 +142,23 @@ const char* const kC = R"C(
   {                                                                                              \
     const int64_t first = group + LUMEN_STRIPS_AHEAD * LUMEN_STRIP;                              \
     const char* const next = (const char*)(from + (index));                                      \
-    for (int64_t b = 0; b < LUMEN_STRIP * (int64_t)sizeof(type); b += 64) __builtin_prefetch(next + b); \
+    for (int64_t b = 0; b < group##_count * (int64_t)sizeof(type); b += 64) __builtin_prefetch(next + b); \
+  }
+#define LUMEN_TAKE_AGAIN(type, name, width, from, first, group, index)
+#define LUMEN_FETCH_ROW LUMEN_WORD(LUMEN_FETCH_ROW, LUMEN_STORES)
+#define LUMEN_FETCH_ROW_plain(type, from, first, group, index)
+#define LUMEN_FETCH_ROW_streamed(type, from, first, group, index)                                            \
+  {                                                                                                          \
+    const int64_t first = group;                                                                             \
+    const char* const next = (const char*)(from + (index));                                                  \
+    for (int64_t b = 0; b < group##_count * (int64_t)sizeof(type); b += 64) __builtin_prefetch(next + b, 0, 2); \
   }
 #define LUMEN_GOT(name, place, element) element
 #define LUMEN_KEEP(name, place, element, value) element = value
 #define LUMEN_FLUSH(name, width, to, first, group, index)
 #define LUMEN_FULL(b, l, lanes, first, last) LUMEN_FULL_GROUPS(b, lanes, 1, first, last) LUMEN_LANES_OF(l, lanes, 1)
 #define LUMEN_FULL_GROUPS(b, lanes, width, first, last) \
-  for (int64_t b = (first); b + LUMEN_FEW(lanes) <= (last); b += LUMEN_FEW(lanes))
+  for (int64_t b = (first), b##_count = LUMEN_FEW(lanes); b + b##_count <= (last); b += b##_count)
 #define LUMEN_FULL_TURNS(b, lanes, width, turns, threads, first, last) LUMEN_FULL_GROUPS(b, lanes, width, first, last)
 #define LUMEN_GROUP_TURNS(i, width, turns, threads, first, last) LUMEN_GROUPS(i, width, first, last)
 #define LUMEN_TAKE_ROW(type, name, width, turns, threads, from, first, begin, end, index)
@@ -360,6 +372,8 @@ LUMEN_FN uint32_t lumen_some_threads(void) {
     const int64_t first = group;                                 \
     lumen_read<width>(name, from + (index));                     \
   }
+#define LUMEN_TAKE_AGAIN LUMEN_TAKE
+#define LUMEN_FETCH_ROW(type, from, first, group, index)
 #define LUMEN_GOT(name, place, element) name[place]
 #define LUMEN_KEEP(name, place, element, value) name[place] = value
 #define LUMEN_HOLD_RESULT LUMEN_HOLD

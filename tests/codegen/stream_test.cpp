@@ -75,5 +75,32 @@ TEST(Stream, stores_what_folds_compute) {
   cases.run_all_optimised();
 }
 
+// What the loops of a fold share of a row is near after the first of them, and then the next row is fetched: once of
+// each input that has rows, not of weights, and not where rows are too long to be near.
+TEST(Stream, fetches_the_next_row_of_a_fold) {
+  const auto fetched = [](int64_t length) {
+    Graph graph;
+    const Tensor x = graph.input("x", {4096, length}), y = graph.input("y", {4096, length});
+    const Tensor weight = graph.input("w", {length});
+    const Tensor z = x + y;
+    (z / sum(z * z, {1}, true) * weight).output("r");
+    const Expected<KernelText> kernel = print_kernel(graph, "k", "stream-fold", Target{.vector_bytes = 64});
+    const std::string& text = kernel.value().text;
+    std::vector<std::string> lines;
+    for (size_t at = 0; (at = text.find("LUMEN_FETCH_ROW", at)) != std::string::npos;) {
+      const size_t end = text.find('\n', at);
+      lines.push_back(text.substr(at, end - at));
+      at = end;
+    }
+    return lines;
+  };
+  const std::vector<std::string> lines = fetched(4096);
+  ASSERT_EQ(lines.size(), 2);
+  EXPECT_EQ(lines[0].find("LUMEN_FETCH_ROW(float, a0, i63, "), 0) << lines[0];
+  EXPECT_EQ(lines[1].find("LUMEN_FETCH_ROW(float, a1, i63, "), 0) << lines[1];
+  EXPECT_NE(lines[0].find("4096 * i0 + i63 + 4096"), std::string::npos) << lines[0];
+  EXPECT_EQ(fetched(1 << 20).size(), 0);
+}
+
 }  // namespace
 }  // namespace lumen
