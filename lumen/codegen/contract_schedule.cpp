@@ -251,9 +251,11 @@ std::vector<ContractSchedule> contract_schedules(const Graph& body, const Target
   if (!roles.ok()) return {};
   std::vector<ContractSchedule> schedules;
   const bool few = axis_bounds(roles->extent(Role::row)).second <= kFewRows;
+  const bool one = roles->extent(Role::row) == Expr(1);
   const std::optional<TileTypes> types = matrix_types(*roles, target);
-  if (few && types && !(roles->extent(Role::row) == Expr(1))) add_swapped(body, target, *types, schedules);
+  if (few && types && !one) add_swapped(body, target, *types, schedules);
   if (few) add_skinny(*roles, schedules);
+  if (one && !find_windows(*roles)) return schedules;  // there is nothing to do but to read each element once
   if (types) {
     const ContractSchedule s = matrix_schedule(*roles, *types);
     add_own(body, *roles, target, schedules, s, types->depth);
@@ -272,9 +274,13 @@ std::vector<ContractSchedule> contract_schedules(const Graph& body, const Target
   add_windows(body, *roles, target, schedules);
   const std::vector<ContractSchedule> vectors = vector_schedules(*roles, target);
   add_own(body, *roles, target, schedules, vectors[0]);
+  // Beside the matrix unit vectors win where there is little to sum, if at all: of 47 products of a model one, by
+  // these.
   const size_t first = schedules.size();
-  for (const ContractSchedule& s : vectors) add_direct(body, *roles, target, schedules, s);
-  add_past(body, *roles, target, schedules, first, 2);
+  for (const ContractSchedule& s : vectors) {
+    if (!types) add_direct(body, *roles, target, schedules, s);
+  }
+  if (!types) add_past(body, *roles, target, schedules, first, 2);
   if (!few) add_skinny(*roles, schedules);
   return schedules;
 }
