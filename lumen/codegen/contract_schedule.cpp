@@ -273,8 +273,7 @@ std::vector<ContractSchedule> contract_schedules(const Graph& body, const Target
   }
   add_windows(body, *roles, target, schedules);
   const std::vector<ContractSchedule> vectors = vector_schedules(*roles, target);
-  // Beside the matrix unit vectors win where there is little to sum, if at all: of 95 products of a model's prompts
-  // one.
+  // Beside the matrix unit vectors win where there is little to sum, if at all: one of 95 products of a model.
   constexpr int64_t kLittle = 128;
   if (types && !few && axis_bounds(roles->extent(Role::summed)).first > kLittle) return schedules;
   add_own(body, *roles, target, schedules, vectors[0]);

@@ -39,8 +39,7 @@ namespace {
 //                                          groups: in LUMEN_HOLD_ROW, or LUMEN_TAKE_ROW, which reads it. In C,
 //                                          LUMEN_TAKE_TURN is LUMEN_TAKE; on a GPU a turn has nothing to read.
 // LUMEN_TAKE_AGAIN                         LUMEN_TAKE of what is near. In streamed kernels in C, LUMEN_TAKE fetches
-// what is
-//                                          some strips ahead, and LUMEN_FETCH_ROW what is at an index of the next row
+//                                          what is some strips ahead, LUMEN_FETCH_ROW a group of the next row
 // LUMEN_SEE(s, x, l, value)                lane l of the maxima s gets to know a value, by LUMEN_RAISE after the lanes
 // at
 //                                          the latest: LUMEN_SEEN is room to wait in
