@@ -239,11 +239,9 @@ class GemmPrinter {
   // The sums themselves are the only output, and lie along columns: whole tiles are stored by the tile function. Those
   // of the matrix unit wait there for the next products, too: what it has stored is slow to be read by vectors.
   bool stores_whole_tiles() const {
-    if (s_.past != 0) return false;
     const Expr index = roles_.result.flat_index(roles_.at_result());
-    const std::optional<Expr> along = step_of(roles_, index, Role::column), down = step_of(roles_, index, Role::row);
-    return (in_one_go() || s_.method == ContractMethod::amx) && body_.outputs().size() == 1 &&
-           roles_.contracts.size() == 1 && along && *along == Expr(1) && down &&
+    return s_.past == 0 && (in_one_go() || s_.method == ContractMethod::amx) && body_.outputs().size() == 1 &&
+           roles_.contracts.size() == 1 && has_lines(body_, roles_) && step_of(roles_, index, Role::row) &&
            roles_.graph->outputs()[0].value == roles_.contracts[0] && is_held_as_stored(roles_.dtype);
   }
 

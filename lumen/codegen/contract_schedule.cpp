@@ -272,10 +272,10 @@ std::vector<ContractSchedule> contract_schedules(const Graph& body, const Target
     schedules.insert(schedules.end(), all.begin(), all.end());
   }
   add_windows(body, *roles, target, schedules);
-  const std::vector<ContractSchedule> vectors = vector_schedules(*roles, target);
   // Beside the matrix unit vectors win where there is little to sum, if at all: one of 95 products of a model.
   constexpr int64_t kLittle = 128;
   if (types && !few && axis_bounds(roles->extent(Role::summed)).first > kLittle) return schedules;
+  const std::vector<ContractSchedule> vectors = vector_schedules(*roles, target);
   add_own(body, *roles, target, schedules, vectors[0]);
   const size_t first = schedules.size();
   for (const ContractSchedule& s : vectors) add_direct(body, *roles, target, schedules, s);

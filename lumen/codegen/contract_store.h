@@ -16,7 +16,7 @@ struct StorePlan {
   bool past = false;
 };
 
-// Whether results along columns are neighbours in memory, as storing them past the caches wants.
+// Whether results along columns are neighbours in memory: rows of whole tiles can be stored then, and past the caches.
 bool has_lines(const Graph& body, const ContractRoles& roles);
 
 // static int64_t function(in, out, dims, int64_t i0, int64_t m, int64_t rows, int64_t c, int64_t columns,

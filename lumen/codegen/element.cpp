@@ -87,19 +87,19 @@ std::string ElementWriter::take(Stored element, const std::string& array, Expr f
   const Expr first = first_of_group(flat, variable);
   const std::string place = print_c(first).text;
   const std::string row = held(array, first), got = row.empty() ? fresh_name('x') : row;
-  const bool near = near_rows_ && (!depends_on(first, *near_rows_) || !taken_.insert({array, first.node()}).second);
+  const bool has_rows = near_rows_ && depends_on(first, *near_rows_);
+  const int takes = has_rows ? ++takes_[{array, first.node()}] : 0;
+  const bool near = near_rows_ && takes != 1;
   const std::string_view word = near ? "LUMEN_TAKE_AGAIN" : row.empty() ? "LUMEN_TAKE" : "LUMEN_TAKE_TURN";
   if (!near || row.empty()) {
     line_before(fmt::format("{}({}, {}, {}, {}, i{}, {}, {});", word, element.type, got, group().width, array,
                             kFirstOfGroup, group().first, place));
   }
-  if (near) fetch_next_row(element, array, first);
+  if (takes == 2) fetch_next_row(element, array, first);
   return fmt::format("LUMEN_GOT({}, {}, {}[{}])", got, group().place, array, index(flat));
 }
 
-// In the first loop that takes again what is near.
 void ElementWriter::fetch_next_row(Stored element, const std::string& array, Expr first) {
-  if (!depends_on(first, *near_rows_) || !fetched_.insert({array, first.node()}).second) return;
   const std::pair<Expr, Expr> next[] = {{*near_rows_, *near_rows_ + 1}};
   line_before(fmt::format("LUMEN_FETCH_ROW({}, {}, i{}, {}, {});", element.type, array, kFirstOfGroup, group().first,
                           print_c(substitute(first, next)).text));

@@ -164,8 +164,8 @@ class ElementWriter {
   std::string element_of(NodeId source, Expr flat);
   std::string apply(const Node& node, std::span<const std::string> operands);
   // What the group that is open has of an array that is held; empty: nothing.
-  void fetch_next_row(Stored element, const std::string& array, Expr first);
   std::string held(const std::string& array, Expr first) const;
+  void fetch_next_row(Stored element, const std::string& array, Expr first);
   // A name for it, and a line before all loops, if there is room.
   void make_room(Stored element, const std::string& array, Expr first, std::string_view word, const std::string& from);
   std::string keep(DType dtype, const std::string& text);
@@ -191,7 +191,7 @@ class ElementWriter {
   Turns turns_;
   std::map<std::pair<std::string, const ExprNode*>, std::string> held_;  // arrays, first elements of groups
   std::optional<Expr> near_rows_;
-  std::set<std::pair<std::string, const ExprNode*>> taken_, fetched_;  // likewise, while rows are near
+  std::map<std::pair<std::string, const ExprNode*>, int> takes_;  // likewise, while rows are near
   size_t held_until_ = 0;      // where the last line that makes room for them ends, in the first of the blocks
   std::vector<Block> blocks_;  // the first is what is around everything
   std::optional<std::vector<Expr>> apart_;  // where sums are by warps

@@ -17,9 +17,10 @@ namespace {
 constexpr int64_t kRowBuffer = 32 << 10;  // bytes for kept values, where no output can hold them
 constexpr int kHeavy = 16;                // instructions for an element that hide the latency of one accumulator
 
+constexpr int64_t kNearRow = 16384;  // elements that are still near when a loop reads them again
+
 // Of a GPU's thread: registers for what it reads of a row and keeps of it, and elements, which are floats in registers
 // as soon as they are computed with.
-constexpr int64_t kNearRow = 16384;  // elements
 constexpr int64_t kMostHeld = 32, kMostHeldEarly = 48, kMostElements = 32, kMostTurns = 8;
 // Where there are rows for all multiprocessors, each should have several of them on their way from memory at a time:
 // fewer threads a row with more elements each, and registers for several blocks.
@@ -61,7 +62,7 @@ int64_t FoldPrinter::held_by_group() const {
   return all;
 }
 
-// A row of known length that fits into the registers of a block is read once.
+// A row of known length that fits into the registers of a block is read once; on a CPU a short one is near after that.
 void FoldPrinter::plan_turns() {
   const bool is_row = !columns() && !layout_.is_split() && layout_.loops.size() == 1;
   const std::optional<int64_t> length = is_row ? layout_.loops[0].extent.constant() : std::nullopt;

@@ -137,20 +137,21 @@ const char* const kC = R"C(
 #define LUMEN_HOLD(type, name, width)
 #define LUMEN_TAKE LUMEN_WORD(LUMEN_TAKE, LUMEN_STORES)
 #define LUMEN_TAKE_plain(type, name, width, from, first, group, index)
-#define LUMEN_TAKE_streamed(type, name, width, from, first, group, index)                        \
-  {                                                                                              \
-    const int64_t first = group + LUMEN_STRIPS_AHEAD * LUMEN_STRIP;                              \
-    const char* const next = (const char*)(from + (index));                                      \
-    for (int64_t b = 0; b < group##_count * (int64_t)sizeof(type); b += 64) __builtin_prefetch(next + b); \
+#define LUMEN_TAKE_streamed(type, name, width, from, first, group, index) \
+  {                                                                       \
+    const int64_t first = group + LUMEN_STRIPS_AHEAD * LUMEN_STRIP;       \
+    LUMEN_FETCH(type, from + (index), group##_count, 3);                  \
   }
+#define LUMEN_FETCH(type, place, count, near)                                                                     \
+  const char* const next = (const char*)(place);                                                                  \
+  for (int64_t b = 0; b < (count) * (int64_t)sizeof(type); b += 64) __builtin_prefetch(next + b, 0, near)
 #define LUMEN_TAKE_AGAIN(type, name, width, from, first, group, index)
 #define LUMEN_FETCH_ROW LUMEN_WORD(LUMEN_FETCH_ROW, LUMEN_STORES)
 #define LUMEN_FETCH_ROW_plain(type, from, first, group, index)
-#define LUMEN_FETCH_ROW_streamed(type, from, first, group, index)                                            \
-  {                                                                                                          \
-    const int64_t first = group;                                                                             \
-    const char* const next = (const char*)(from + (index));                                                  \
-    for (int64_t b = 0; b < group##_count * (int64_t)sizeof(type); b += 64) __builtin_prefetch(next + b, 0, 2); \
+#define LUMEN_FETCH_ROW_streamed(type, from, first, group, index) \
+  {                                                               \
+    const int64_t first = group;                                  \
+    LUMEN_FETCH(type, from + (index), group##_count, 2);          \
   }
 #define LUMEN_GOT(name, place, element) element
 #define LUMEN_KEEP(name, place, element, value) element = value
