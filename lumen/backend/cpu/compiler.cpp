@@ -21,13 +21,19 @@ bool is_identifier(std::string_view name) {
   return !name.empty() && letter(name[0]) && std::ranges::all_of(name, part);
 }
 
+std::vector<std::string> functions_of(const Source& source) {
+  std::vector<std::string> names = {source.name};
+  names.insert(names.end(), source.others.begin(), source.others.end());
+  return names;
+}
+
 // By name, so that the order in which kernels were found changes neither the files nor the key.
 Expected<std::vector<const Source*>> sorted_sources(std::span<const Source> sources) {
   if (sources.empty()) return error("[cpu] no kernels to compile");
   std::vector<const Source*> sorted;
   for (const Source& source : sources) {
-    if (!is_identifier(source.name)) {
-      return error(fmt::format("[cpu] the kernel name \"{}\" is not a C identifier", source.name));
+    for (const std::string& name : functions_of(source)) {
+      if (!is_identifier(name)) return error(fmt::format("[cpu] the kernel name \"{}\" is not a C identifier", name));
     }
     sorted.push_back(&source);
   }
@@ -37,24 +43,23 @@ Expected<std::vector<const Source*>> sorted_sources(std::span<const Source> sour
   return sorted;
 }
 
-// The C files: as many as compilers run at once, about equally long. `#line` makes errors name the kernel.
-std::vector<std::string> batch(std::span<const Source* const> sources, const std::string& prelude, size_t files) {
-  std::vector<std::vector<const Source*>> parts(std::min(files, sources.size()));
-  std::vector<size_t> lengths(parts.size(), 0);
+struct CFile {
+  std::string text;
+  std::vector<const Source*> sources;
+};
+
+// As many as compilers run at once, about equally long. `#line` makes errors name the kernel.
+std::vector<CFile> batch(std::span<const Source* const> sources, const std::string& prelude, size_t files) {
+  std::vector<CFile> parts(std::min(files, sources.size()));
+  for (CFile& part : parts) part.text = prelude.empty() ? "" : fmt::format("#line 1 \"prelude\"\n{}\n", prelude);
   std::vector<const Source*> longest_first(sources.begin(), sources.end());
   std::ranges::stable_sort(longest_first, std::greater<>(), [](const Source* s) { return s->text.size(); });
   for (const Source* source : longest_first) {
-    const auto shortest = static_cast<size_t>(std::ranges::min_element(lengths) - lengths.begin());
-    parts[shortest].push_back(source);
-    lengths[shortest] += source->text.size() + 1;
+    CFile& shortest = *std::ranges::min_element(parts, {}, [](const CFile& part) { return part.text.size(); });
+    shortest.text += fmt::format("#line 1 \"{}\"\n{}\n", source->name, source->text);
+    shortest.sources.push_back(source);
   }
-  std::vector<std::string> texts;
-  for (const auto& part : parts) {
-    std::string text = prelude.empty() ? "" : fmt::format("#line 1 \"prelude\"\n{}\n", prelude);
-    for (const Source* source : part) text += fmt::format("#line 1 \"{}\"\n{}\n", source->name, source->text);
-    texts.push_back(std::move(text));
-  }
-  return texts;
+  return parts;
 }
 
 // Takes "name:3:14: " off the front of `line`.
@@ -121,30 +126,75 @@ Expected<> run_jobs(const std::vector<Job>& jobs, int at_once, std::chrono::mill
   return {};
 }
 
-constexpr const char* kLinkFlags[] = {"-shared", "-Wl,-z,defs", "-lm"};
+// Each function in a section of its own, of which the linker takes those that are asked for.
+constexpr const char* kObjectFlags[] = {"-ffunction-sections", "-fdata-sections"};
+constexpr const char* kLinkFlags[] = {"-shared", "-Wl,-z,defs", "-Wl,--gc-sections", "-lm"};
 constexpr const char* kLibrary = "kernels.so";
 
-// From C files to work.file(kLibrary). One file is compiled and linked by one command.
-Expected<> build(const std::vector<std::string>& texts, const std::vector<std::string>& program_and_flags, int at_once,
-                 std::chrono::milliseconds limit, WorkDir& work) {
-  std::vector<Job> jobs;
-  Job link{{{program_and_flags[0]}, work.file("link.log")}, "kernels-0.c"};
-  for (size_t i = 0; i < texts.size(); ++i) {
-    const std::string name = fmt::format("kernels-{}", i), object = work.file(name + ".o");
-    LUMEN_TRY(write_file(work.file(name + ".c"), texts[i]));
-    Job job{{program_and_flags, work.file(name + ".log")}, name + ".c"};
-    job.command.argv.push_back(work.file(name + ".c"));
-    if (texts.size() > 1) job.command.argv.insert(job.command.argv.end(), {"-c", "-o", object});
-    jobs.push_back(std::move(job));
-    link.command.argv.push_back(object);
-  }
-  Job& last = texts.size() > 1 ? link : jobs[0];
-  last.command.argv.insert(last.command.argv.end(), {"-o", work.file(kLibrary)});
-  last.command.argv.insert(last.command.argv.end(), std::begin(kLinkFlags), std::end(kLinkFlags));
-  LUMEN_TRY(run_jobs(jobs, at_once, limit, work));
-  if (texts.size() > 1) LUMEN_TRY(run_jobs({link}, 1, limit, work));
-  return {};
+// Lengths keep the parts apart.
+std::string joined(std::span<const std::string> parts) {
+  std::string content;
+  for (const std::string& part : parts) content += fmt::format("{} {}\n", part.size(), part);
+  return content;
 }
+
+// Runs of the compiler for one library, in a folder of their own.
+class Build {
+ public:
+  Build(std::vector<std::string> program_and_flags, int at_once, std::chrono::milliseconds limit, WorkDir work)
+      : command_(std::move(program_and_flags)), at_once_(at_once), limit_(limit), work_(std::move(work)) {}
+
+  // The bytes of an object for each file.
+  Expected<std::vector<std::string>> compile(std::span<const CFile> files) {
+    std::vector<Job> jobs;
+    for (size_t i = 0; i < files.size(); ++i) {
+      const std::string name = fmt::format("kernels-{}", i);
+      LUMEN_TRY(write_file(work_.file(name + ".c"), files[i].text));
+      Job& job = jobs.emplace_back(Job{{command_, work_.file(name + ".log")}, name + ".c"});
+      job.command.argv.insert(job.command.argv.end(), std::begin(kObjectFlags), std::end(kObjectFlags));
+      for (std::string word : {work_.file(name + ".c"), std::string("-c"), std::string("-o"), work_.file(name + ".o")}) {
+        job.command.argv.push_back(std::move(word));
+      }
+    }
+    LUMEN_TRY(run_jobs(jobs, at_once_, limit_, work_));
+    std::vector<std::string> objects;
+    for (size_t i = 0; i < files.size(); ++i) {
+      Expected<std::string> object = read_file(work_.file(fmt::format("kernels-{}.o", i)));
+      if (!object.ok()) return std::move(object).take_diag().note("source: " + work_.keep_only(jobs[i].source));
+      objects.push_back(std::move(*object));
+    }
+    return objects;
+  }
+
+  // A library of these names only.
+  Expected<std::shared_ptr<Library>> link(std::span<const std::string_view> objects,
+                                          std::span<const Source* const> sources) {
+    Job job{{{command_[0]}, work_.file("link.log")}, "kernels-0.c"};
+    for (size_t i = 0; i < objects.size(); ++i) {
+      const std::string file = work_.file(fmt::format("linked-{}.o", i));
+      LUMEN_TRY(write_file(file, objects[i]));
+      job.command.argv.push_back(file);
+    }
+    std::string names = "{ global: ";
+    for (const Source* source : sources) {
+      for (const std::string& name : functions_of(*source)) names += name + "; ";
+    }
+    LUMEN_TRY(write_file(work_.file("names"), names + "local: *; };\n"));
+    job.command.argv.insert(job.command.argv.end(),
+                            {"-o", work_.file(kLibrary), "-Wl,--version-script=" + work_.file("names")});
+    job.command.argv.insert(job.command.argv.end(), std::begin(kLinkFlags), std::end(kLinkFlags));
+    LUMEN_TRY(run_jobs({job}, 1, limit_, work_));
+    Expected<std::shared_ptr<Library>> library = Library::open(work_.file(kLibrary));
+    if (library.ok()) return library;
+    return std::move(library).take_diag().note("source: " + work_.keep_only("kernels-0.c"));
+  }
+
+ private:
+  std::vector<std::string> command_;
+  int at_once_;
+  std::chrono::milliseconds limit_;
+  WorkDir work_;
+};
 
 }  // namespace
 
@@ -155,17 +205,21 @@ Expected<std::shared_ptr<Library>> Compiler::compile(std::span<const Source> sou
   program_and_flags.insert(program_and_flags.end(), flags_.begin(), flags_.end());
   program_and_flags.insert(program_and_flags.end(), options.flags.begin(), options.flags.end());
 
-  // Lengths keep the parts apart; the layout of the files is not in it, because it does not change the functions.
-  std::string content = fmt::format("{}\n{}\n", version_, level_name(target_.level));
-  const auto add = [&](const std::string& text) { content += fmt::format("{} {}\n", text.size(), text); };
-  for (const std::string& word : program_and_flags) add(word);
-  for (const char* word : kLinkFlags) add(word);
-  add(options.prelude);
+  // The layout of the files is in no key, because it does not change the functions.
+  std::vector<std::string> setting = {version_, std::string(level_name(target_.level)), options.prelude};
+  setting.insert(setting.end(), program_and_flags.begin(), program_and_flags.end());
+  setting.insert(setting.end(), std::begin(kObjectFlags), std::end(kObjectFlags));
+  setting.insert(setting.end(), std::begin(kLinkFlags), std::end(kLinkFlags));
+  const CacheKey setting_key = CacheKey::of(joined(setting));
+  std::vector<MadeObject::Kernel> kernels;
+  std::vector<std::string> content = {setting_key.hex()};
   for (const Source* source : sorted) {
-    add(source->name);
-    add(source->text);
+    std::vector<std::string> parts = functions_of(*source);
+    parts.insert(parts.end(), {source->text, setting_key.hex()});
+    kernels.push_back({functions_of(*source), CacheKey::of(joined(parts))});
+    content.push_back(kernels.back().key.hex());
   }
-  const CacheKey key = CacheKey::of(content);
+  const CacheKey key = CacheKey::of(joined(content));
   if (cache_ != nullptr) {
     if (const auto path = cache_->find(key)) {
       Expected<std::string> object = ObjectCache::read(*path);
@@ -178,14 +232,25 @@ Expected<std::shared_ptr<Library>> Compiler::compile(std::span<const Source> sou
     }
   }
 
-  WorkDir work = LUMEN_TRY(WorkDir::make());
+  const MadeObjects::Found found = made_->find(kernels);
+  std::vector<const Source*> missing;
+  for (const size_t k : found.missing) missing.push_back(sorted[k]);
   const int at_once = options.jobs > 0 ? options.jobs : cpu().cores;
-  const std::vector<std::string> texts = batch(sorted, options.prelude, static_cast<size_t>(at_once));
-  LUMEN_TRY(build(texts, program_and_flags, at_once, options.limit, work));
-  const std::string made = work.file(kLibrary);
-  Expected<std::shared_ptr<Library>> library = Library::open(made);
-  if (!library) return std::move(library).take_diag().note("source: " + work.keep_only("kernels-0.c"));
-  if (cache_ != nullptr) cache_->store(key, LUMEN_TRY(read_file(made)));
+  const std::vector<CFile> files = batch(missing, options.prelude, static_cast<size_t>(at_once));
+  Build build(program_and_flags, at_once, options.limit, LUMEN_TRY(WorkDir::make()));
+  std::vector<std::string> made = LUMEN_TRY(build.compile(files));
+  std::vector<std::string_view> objects(made.begin(), made.end());
+  for (const std::shared_ptr<const MadeObject>& object : found.objects) objects.push_back(object->bytes);
+  std::shared_ptr<Library> library = LUMEN_TRY(build.link(objects, sorted));
+  for (size_t i = 0; i < files.size(); ++i) {
+    MadeObject object{{}, std::move(made[i])};
+    for (const Source* source : files[i].sources) {
+      const auto at = std::ranges::find(sorted, source) - sorted.begin();
+      object.kernels.push_back(kernels[static_cast<size_t>(at)]);
+    }
+    made_->add(std::move(object));
+  }
+  if (cache_ != nullptr) cache_->store(key, library->object());
   return library;
 }
 

@@ -15,6 +15,7 @@
 
 #include "lumen/backend/cpu/cpu_features.h"
 #include "lumen/backend/cpu/library.h"
+#include "lumen/backend/cpu/made_objects.h"
 #include "lumen/backend/cpu/object_cache.h"
 #include "lumen/base/expected.h"
 
@@ -29,11 +30,13 @@ struct CompilerSearch {
   static CompilerSearch from_flags();  // LUMEN_CC and PATH
 };
 
-// One kernel. `text` defines a function called `name` with C linkage. Kernels share files: whatever else `text`
-// declares at file scope has a name that no other kernel uses (what they share is in CompileOptions::prelude).
+// One kernel. `text` defines a function called `name` with C linkage, and `others`; the library has these only. Kernels
+// share files: whatever else `text` declares at file scope has a name that no other kernel uses (what they share is in
+// CompileOptions::prelude).
 struct Source {
-  std::string name;  // a C identifier
+  std::string name;  // a C identifier, as the others
   std::string text;
+  std::vector<std::string> others = {};
 };
 
 struct CompileOptions {
@@ -56,9 +59,10 @@ class Compiler {
   const std::vector<std::string>& flags() const { return flags_; }  // for every kernel
   const CpuFeatures& target() const { return target_; }             // what kernels may use
 
-  // One library with all of them: from the cache, or made by a few compilers at once and one link. The sources' order
-  // does not matter. An error of the compiler comes with its first error line, `where` naming the kernel (as file) and
-  // the place in its text, and with the path of the C file, which is kept.
+  // One library with all of them: from the cache, or made by a few compilers at once and one link. What this Compiler,
+  // or one that it was copied from, has compiled before is only linked. The sources' order does not matter. An error of
+  // the compiler comes with its first error line, `where` naming the kernel (as file) and the place in its text, and
+  // with the path of the C file, which is kept.
   Expected<std::shared_ptr<Library>> compile(std::span<const Source> sources, const CompileOptions& options = {}) const;
 
  private:
@@ -69,6 +73,7 @@ class Compiler {
   std::vector<std::string> flags_;
   CpuFeatures target_;
   std::shared_ptr<ObjectCache> cache_;
+  std::shared_ptr<MadeObjects> made_ = std::make_shared<MadeObjects>();
 };
 
 }  // namespace lumen::cpu

@@ -11,7 +11,6 @@
 
 #include "lumen/backend/buffer.h"
 #include "lumen/backend/cpu/shares.h"
-#include "lumen/backend/kernel_texts.h"
 #include "lumen/backend/reference/executable.h"
 #include "lumen/base/clock.h"
 #include "lumen/kernel/contract.h"
@@ -292,6 +291,16 @@ class CpuExecutable : public Executable {
   Buffer arena_;
 };
 
+// Nothing for what only a library computes: it has no text.
+std::optional<Source> source_of(const KernelText& kernel) {
+  if (kernel.text.empty()) return std::nullopt;
+  std::vector<std::string> functions;
+  for (const KernelStep& step : kernel.steps) {
+    if (!step.product) functions.push_back(step.name);
+  }
+  return Source{functions.at(0), kernel.text, {functions.begin() + 1, functions.end()}};
+}
+
 }  // namespace
 
 std::shared_ptr<ThreadPool> shared_pool() {
@@ -305,15 +314,18 @@ std::shared_ptr<ThreadPool> shared_pool() {
 
 Expected<std::vector<Binary>> build(std::vector<Program> programs, const Compiler& compiler,
                                     const std::vector<std::string>& flags) {
-  const std::map<std::string, std::string> texts = kernel_texts(programs);
+  std::map<std::string, Source> named;  // kernels of the same name are the same code
+  for (const Program& program : programs) {
+    for (const ProgramKernel& kernel : program.kernels) {
+      if (std::optional<Source> source = source_of(kernel.text)) named.try_emplace(source->name, std::move(*source));
+    }
+  }
   std::shared_ptr<const Code> code;
-  if (!texts.empty()) {
+  if (!named.empty()) {
     std::vector<Source> sources;
     std::vector<std::string_view> kernels;
-    for (const auto& [name, text] : texts) {
-      sources.push_back({name, text});
-      kernels.push_back(text);
-    }
+    for (auto& [name, source] : named) sources.push_back(std::move(source));
+    for (const Source& source : sources) kernels.push_back(source.text);
     CompileOptions options;
     options.prelude = kernel_prelude_of(kernels);
     options.flags = kernel_c_flags();

@@ -27,6 +27,7 @@ struct CacheKey {
 
   static CacheKey of(std::string_view content);
   std::string hex() const;  // 32 digits
+  bool operator==(const CacheKey&) const = default;
 };
 
 class ObjectCache {

@@ -7,7 +7,6 @@
 
 #include "lumen/backend/cuda/cuda_executable.h"
 #include "lumen/backend/cuda/joint_texts.h"
-#include "lumen/backend/kernel_texts.h"
 #include "lumen/base/clock.h"
 
 namespace lumen::cuda {
@@ -117,8 +116,13 @@ std::string CudaDevice::fingerprint() const {
 
 Expected<std::vector<Binary>> CudaDevice::build(std::vector<Program> programs) const {
   for (Program& program : programs) program = LUMEN_TRY(in_joint_waves(std::move(program)));
-  std::map<std::string, std::string> texts = kernel_texts(programs);
-  for (const Program& program : programs) add_joint_texts(program, texts);
+  std::map<std::string, std::string> texts;  // kernels of the same name are the same code; what a library does has none
+  for (const Program& program : programs) {
+    for (const ProgramKernel& kernel : program.kernels) {
+      if (!kernel.text.text.empty()) texts.emplace(kernel.text.steps[0].name, kernel.text.text);
+    }
+    add_joint_texts(program, texts);
+  }
   std::shared_ptr<const Code> code;
   if (!texts.empty()) {
     std::vector<std::string> all;

@@ -269,7 +269,7 @@ TEST(Compile, a_killed_or_silent_compiler_is_an_error) {
   EXPECT_EQ(message("kill -9 $$"), "[cpu] the C compiler was killed by signal 9 (Killed)");
   EXPECT_EQ(message("exit 4"), "[cpu] the C compiler exited with status 4");
   EXPECT_EQ(message("echo strange; echo more; exit 4"), "[cpu] strange");
-  EXPECT_TRUE(message("exit 0").starts_with("[cpu] cannot load ")) << message("exit 0");  // nothing was written
+  EXPECT_TRUE(message("exit 0").starts_with("[cpu] cannot read ")) << message("exit 0");  // nothing was written
   EXPECT_TRUE(message("for a; do last=$o; [ \"$p\" = -o ] && echo junk > \"$a\"; p=$a; done")
                   .starts_with("[cpu] cannot load "));
 }
@@ -289,25 +289,62 @@ TEST(Compile, a_second_time_needs_no_compiler) {
   };
   const size_t asked = runs();
   EXPECT_EQ(value("one"), 1);
-  EXPECT_EQ(runs(), asked + 1);
+  EXPECT_EQ(runs(), asked + 2);  // a file and a link
   std::ranges::reverse(sources);
   options.jobs = 2;
   EXPECT_EQ(value("two"), 2);
-  EXPECT_EQ(runs(), asked + 1);  // order and jobs do not matter
+  EXPECT_EQ(runs(), asked + 2);  // order and jobs do not matter
   sources[0].text = "int two(void) { return 22; }";
   EXPECT_EQ(value("two"), 22);
-  EXPECT_EQ(runs(), asked + 4);  // two files and a link
+  EXPECT_EQ(value("one"), 1);
+  EXPECT_EQ(runs(), asked + 5);  // two files and a link: the object with `one` has another `two`
   options.prelude = "/* other */";
   EXPECT_EQ(value("two"), 22);
   options.flags = {"-DUNUSED"};
   EXPECT_EQ(value("two"), 22);
-  EXPECT_EQ(runs(), asked + 10);
+  EXPECT_EQ(runs(), asked + 11);
   // Damaged, or whole and not a library: made again, and nobody notices.
   for (const auto& entry : fs::directory_iterator(dir / "cache")) fs::resize_file(entry.path(), 100);
   EXPECT_EQ(value("one"), 1);
-  EXPECT_EQ(runs(), asked + 13);
+  EXPECT_EQ(runs(), asked + 12);  // a link
   EXPECT_EQ(value("one"), 1);
-  EXPECT_EQ(runs(), asked + 13);
+  EXPECT_EQ(runs(), asked + 12);
+}
+
+TEST(Compile, what_was_compiled_is_linked_into_other_libraries) {
+  const ScratchDir dir;
+  const Compiler real = system_compiler();
+  const std::string count = "echo \"$*\" >> " + (dir / "count") + "\nexec " + real.path() + " \"$@\"";
+  const Compiler compiler = system_compiler(fake_compiler(dir / "cc", count));
+  CompileOptions options;
+  options.jobs = 1;
+  const auto compiled = [&] {
+    const std::string text = text_of(dir / "count");
+    size_t files = 0;
+    for (size_t at = text.find("kernels-"); at != std::string::npos; at = text.find("kernels-", at + 1)) ++files;
+    return files / 2;  // the C file and its object
+  };
+  const Source sources[] = {{"one", "static int table[3] = {1, 2, 3}; int one(int k) { return table[k]; }"},
+                            {"two", "int two(int k) { return 2 + k; }"},
+                            {"three", "int three(int k) { return 3 * k; } int more(int k) { return 30 * k; }", {"more"}}};
+  const auto both = compiler.compile(std::span(sources, 2), options).value();
+  EXPECT_EQ(compiled(), 1U);
+  const auto two = compiler.compile(std::span(sources + 1, 1), options).value();
+  EXPECT_EQ(compiled(), 1U);
+  const auto others = Compiler(compiler).compile(std::span(sources + 1, 2), options).value();
+  EXPECT_EQ(compiled(), 2U);
+  EXPECT_EQ(function<int(int)>(*both, "one")(2), 3);
+  EXPECT_EQ(function<int(int)>(*two, "two")(5), 7);
+  EXPECT_EQ(function<int(int)>(*others, "two")(6), 8);
+  EXPECT_EQ(function<int(int)>(*others, "three")(6), 18);
+  EXPECT_EQ(function<int(int)>(*others, "more")(6), 180);
+  // What is in the same object stays there.
+  EXPECT_FALSE(two->symbol("one").ok());
+  EXPECT_LT(two->object().size(), both->object().size());
+  // All three, from two objects.
+  const auto all = compiler.compile(sources, options).value();
+  EXPECT_EQ(compiled(), 2U);
+  EXPECT_EQ(function<int(int)>(*all, "one")(0) + function<int(int)>(*all, "three")(1), 4);
 }
 
 }  // namespace
