@@ -24,7 +24,7 @@
 #include <random>
 #include <sstream>
 
-#include "lumen/backend/cpu/compiler.h"
+#include "lumen/backend/cpu/cpu_executable.h"
 #include "lumen/backend/cpu/target.h"
 #include "lumen/base/thread_pool.h"
 #include "lumen/codegen/contract.h"
@@ -118,7 +118,7 @@ class Product {
       Kernel& kernel = kernels_.emplace_back();
       kernel.schedule = schedule;
       kernel.text = print_contract(*graph_, "k", schedule, target).value();
-      const cpu::Source source{"k", kernel.text.text};
+      const cpu::Source source = cpu::source_of(kernel.text).value();
       kernel.library = compiler.compile(std::span(&source, 1), options).value();
       for (const KernelStep& step : kernel.text.steps) {
         kernel.steps.push_back(reinterpret_cast<KernelFunction*>(kernel.library->symbol(step.name).value()));

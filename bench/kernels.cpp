@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "lumen/backend/cpu/compiler.h"
+#include "lumen/backend/cpu/cpu_executable.h"
 #include "lumen/base/thread_pool.h"
 #include "lumen/codegen/fold.h"
 #include "lumen/codegen/map.h"
@@ -165,7 +165,7 @@ class Runner {
     cpu::CompileOptions options;
     options.prelude = kernel_prelude(Syntax::c);
     options.flags = kernel_c_flags();
-    const std::vector<cpu::Source> sources{{"kernel", kernel_.text}};
+    const std::vector<cpu::Source> sources{cpu::source_of(kernel_).value()};
     library_ = compiler.compile(sources, options).value();
     for (const KernelStep& step : kernel_.steps) {
       steps_.push_back(reinterpret_cast<Step*>(library_->symbol(step.name).value()));

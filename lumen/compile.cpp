@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "lumen/backend/buffer.h"
 #include "lumen/backend/cpu/cpu_device.h"
 #include "lumen/backend/cuda/cuda_device.h"
 #include "lumen/backend/link.h"
@@ -306,6 +307,7 @@ class OneCompilation {
   }
 
   Expected<Binary> run(const GraphPtr& given) {
+    const KeepReleased memory;
     const TraceScope whole(options_.trace, "compile", "compile");
     enter("roll");
     search::StageFiles files = LUMEN_TRY(compilation_.files_of(*given));
@@ -429,6 +431,7 @@ Expected<Compiled> compile_variants(const GraphPtr& graph, const CompileOptions&
 
 Expected<std::vector<std::unique_ptr<Executable>>> compile_together(std::span<const GraphPtr> graphs,
                                                                     const CompileOptions& options) {
+  const KeepReleased memory;
   Compilation compilation = LUMEN_TRY(Compilation::start(options));
   std::vector<Program> programs;
   for (const GraphPtr& graph : graphs) {

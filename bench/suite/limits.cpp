@@ -136,7 +136,7 @@ struct VectorKernels {
 };
 
 Expected<VectorKernels> vector_kernels(const cpu::Compiler& compiler) {
-  const cpu::Source source[] = {{"copy", kVectorKernels}};
+  const cpu::Source source[] = {{"copy", kVectorKernels, {"multiply"}}};
   cpu::CompileOptions options;
   options.flags = {"-ffp-contract=fast"};
   VectorKernels made;

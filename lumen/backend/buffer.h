@@ -27,4 +27,14 @@ class Buffer {
   int64_t bytes_ = 0;
 };
 
+// While one lives, large blocks of the host's memory that are released are kept for buffers to come, up to some: pages
+// that the system gives anew cost more than many a kernel that is timed in them.
+class KeepReleased {
+ public:
+  KeepReleased();
+  ~KeepReleased();
+  KeepReleased(const KeepReleased&) = delete;
+  KeepReleased& operator=(const KeepReleased&) = delete;
+};
+
 }  // namespace lumen

@@ -2,6 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "lumen/base/hash.h"
@@ -59,15 +65,53 @@ HostTensor random_tensor(DType dtype, std::vector<int64_t> dims, std::string_vie
   return tensor;
 }
 
-void fill_random(DType dtype, std::span<std::byte> bytes, int64_t seed, double scale, std::optional<ValueRange> range) {
+namespace {
+
+// Whoever measures kernels fills many tensors with the same period.
+class Periods {
+ public:
+  using Key = std::tuple<DType, int64_t, double, std::optional<std::pair<double, double>>>;
+  using Bytes = std::shared_ptr<const std::vector<std::byte>>;
+
+  Bytes find(const Key& key) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = known_.find(key);
+    return found == known_.end() ? nullptr : found->second;
+  }
+  void keep(const Key& key, Bytes bytes) {
+    const std::scoped_lock lock(mutex_);
+    if (known_.size() == kMost) known_.clear();
+    known_.emplace(key, std::move(bytes));
+  }
+
+ private:
+  static constexpr size_t kMost = 32;  // of up to half a MiB
+
+  std::mutex mutex_;
+  std::map<Key, Bytes> known_;
+};
+
+Periods::Bytes period_of(DType dtype, int64_t seed, double scale, std::optional<ValueRange> range) {
+  static Periods periods;
+  const Periods::Key key{dtype, seed, scale, range ? std::optional(std::pair(range->lo, range->hi)) : std::nullopt};
+  if (Periods::Bytes known = periods.find(key)) return known;
   HostTensor tensor = random_tensor(dtype, {kRandomPeriod}, "", seed, range);
   if (is_float(dtype) && scale != 1) {
     for (Lane& lane : tensor.lanes) lane.f = round_to(dtype, lane.f * scale);
   }
-  std::vector<std::byte> period(static_cast<size_t>(storage_bytes(dtype, kRandomPeriod)));
-  pack(dtype, tensor.lanes, period);
-  for (size_t k = 0; k < bytes.size(); k += period.size()) {
-    std::copy_n(period.begin(), std::min(period.size(), bytes.size() - k), bytes.begin() + static_cast<ptrdiff_t>(k));
+  std::vector<std::byte> bytes(static_cast<size_t>(storage_bytes(dtype, kRandomPeriod)));
+  pack(dtype, tensor.lanes, bytes);
+  auto period = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+  periods.keep(key, period);
+  return period;
+}
+
+}  // namespace
+
+void fill_random(DType dtype, std::span<std::byte> bytes, int64_t seed, double scale, std::optional<ValueRange> range) {
+  const Periods::Bytes period = period_of(dtype, seed, scale, range);
+  for (size_t k = 0; k < bytes.size(); k += period->size()) {
+    std::copy_n(period->begin(), std::min(period->size(), bytes.size() - k), bytes.begin() + static_cast<ptrdiff_t>(k));
   }
 }
 

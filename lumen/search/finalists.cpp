@@ -16,6 +16,7 @@ namespace {
 
 constexpr double kClearly = 1.005;  // times faster than the first,
 constexpr double kErrors = 3;       // by more than so many standard errors
+constexpr double kWorthIt = 1.01;   // what is not faster than the first by this, is not tried for longer
 constexpr int64_t kTrials = 15;     // at least: deviations of fewer are by chance, too
 constexpr const char* kKernel = "[fastest program]";
 
@@ -31,8 +32,8 @@ struct Result {
 bool is_clearly_faster(const Result& first, const Result& other) {
   return kClearly * (other.seconds + kErrors * other.error) < first.seconds;
 }
-bool is_clearly_not(const Result& first, const Result& other) {
-  return kClearly * (other.seconds - kErrors * other.error) > first.seconds;
+bool is_not_worth_more(const Result& first, const Result& other) {
+  return kWorthIt * (other.seconds - kErrors * other.error) > first.seconds;
 }
 
 std::vector<Result> results_of(std::span<const std::vector<double>> times) {
@@ -48,7 +49,7 @@ std::vector<Result> results_of(std::span<const std::vector<double>> times) {
 bool is_decided(std::span<const std::vector<double>> times) {
   const std::vector<Result> results = results_of(times);
   return std::ranges::all_of(results, [&](const Result& each) {
-    return is_clearly_faster(results[0], each) || is_clearly_not(results[0], each);
+    return is_clearly_faster(results[0], each) || is_not_worth_more(results[0], each);
   });
 }
 

@@ -23,7 +23,9 @@ constexpr double kTrialSeconds = 1e-3;  // of runs make one trial
 constexpr double kFarBehind = 1.25;     // slower than the best of each round by this, after two: out
 constexpr double kHopeless = 4;         // the same after a single run that takes longer than this:
 constexpr double kLongRun = 0.1;        // seconds
-constexpr double kUndecided = 2;        // seconds of trials, after which what is undecided stays so
+constexpr double kEnough = 0.15;        // seconds of trials, after which
+constexpr int64_t kFewTrials = 5;       // are enough: each is long, and what disturbs it for a moment matters less
+constexpr double kUndecided = 1;        // seconds of trials, after which what is undecided stays so
 
 class Racer {
  public:
@@ -203,7 +205,8 @@ std::vector<Expected<Timing>> measure(const Contest& contest) {
     states.push_back(made.ok() ? racers.back().warm_up(dims) : Expected<void>(made.diag()));
   }
   std::vector<bool> out = contest.to_the_end ? std::vector<bool>(racers.size()) : leave_out_hopeless(racers);
-  const auto needs_more = [&, start = seconds_now()] {
+  const double start = seconds_now();
+  const auto needs_more = [&] {
     if (!contest.is_decided || !std::ranges::all_of(states, &Expected<void>::ok)) return false;
     std::vector<std::vector<double>> times;
     for (const Racer& racer : racers) times.push_back(racer.times());
@@ -212,6 +215,7 @@ std::vector<Expected<Timing>> measure(const Contest& contest) {
   int64_t trials = contest.trials;
   std::vector<double> best;  // by round
   for (int64_t trial = 0; trial < trials || (needs_more() && (trials *= 2)); ++trial) {
+    if (!contest.to_the_end && trial >= kFewTrials && seconds_now() - start > kEnough) break;
     best.push_back(INFINITY);
     for (size_t k = 0; k < racers.size(); ++k) {
       if (!states[k].ok() || out[k]) continue;
@@ -226,7 +230,7 @@ std::vector<Expected<Timing>> measure(const Contest& contest) {
   std::vector<std::vector<double>> times;
   for (size_t k = 0; k < racers.size(); ++k) {
     timings.push_back(states[k].ok() ? Expected<Timing>(racers[k].timing()) : Expected<Timing>(states[k].diag()));
-    if (!states[k].ok() || std::ssize(racers[k].times()) < contest.trials) continue;
+    if (!states[k].ok() || racers[k].times().size() < best.size()) continue;
     stayed.push_back(k);
     times.push_back(racers[k].times());
   }

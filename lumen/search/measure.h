@@ -25,9 +25,9 @@ struct Contest {
   const Graph* body;
   DimValues dims;
   bool to_the_end = false;  // all are tried as often
-  int64_t trials = 9;       // of the ones that stay in the race
-  // Whether more trials than these, times[competitor][round], would say no more. Otherwise they are doubled, for two
-  // seconds. Who asks after every round finds one in which chance has decided.
+  int64_t trials = 9;       // of the ones that stay in the race; fewer of those that take long, unless to_the_end
+  // Whether more trials than these, times[competitor][round], would say no more. Otherwise they are doubled, for one
+  // second. Who asks after every round finds one in which chance has decided.
   std::function<bool(std::span<const std::vector<double>> times)> is_decided = {};
 };
 

@@ -291,16 +291,6 @@ class CpuExecutable : public Executable {
   Buffer arena_;
 };
 
-// Nothing for what only a library computes: it has no text.
-std::optional<Source> source_of(const KernelText& kernel) {
-  if (kernel.text.empty()) return std::nullopt;
-  std::vector<std::string> functions;
-  for (const KernelStep& step : kernel.steps) {
-    if (!step.product) functions.push_back(step.name);
-  }
-  return Source{functions.at(0), kernel.text, {functions.begin() + 1, functions.end()}};
-}
-
 }  // namespace
 
 std::shared_ptr<ThreadPool> shared_pool() {
@@ -310,6 +300,15 @@ std::shared_ptr<ThreadPool> shared_pool() {
   std::shared_ptr<ThreadPool> pool = shared.lock();
   if (pool == nullptr) shared = pool = std::make_shared<ThreadPool>();
   return pool;
+}
+
+std::optional<Source> source_of(const KernelText& kernel) {
+  if (kernel.text.empty()) return std::nullopt;
+  std::vector<std::string> functions;
+  for (const KernelStep& step : kernel.steps) {
+    if (!step.product) functions.push_back(step.name);
+  }
+  return Source{functions.at(0), kernel.text, {functions.begin() + 1, functions.end()}};
 }
 
 Expected<std::vector<Binary>> build(std::vector<Program> programs, const Compiler& compiler,

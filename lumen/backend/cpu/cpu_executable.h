@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,9 @@ class CpuCode : public Code {
  private:
   std::shared_ptr<Library> library_;
 };
+
+// With the functions of its steps; nothing for what only a library computes.
+std::optional<Source> source_of(const KernelText& kernel);
 
 // The kernels of all programs are compiled together; steps of the same name are the same code. `flags` come after the
 // compiler's own.
