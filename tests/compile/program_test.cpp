@@ -259,6 +259,23 @@ TEST(Program, tells_when_its_kernels_ran) {
   }
 }
 
+TEST(Program, tells_the_work_of_the_sizes_that_ran) {
+  Session session = compile(*sample(), quick());
+  const auto flops_of = [&](int64_t rows, bool off_before) {
+    if (off_before) session.set_profiling(false);
+    session.set_dim("rows", rows);
+    session.set("x", std::vector<float>(static_cast<size_t>(5 * rows), 1));
+    session.execute();
+    session.set_profiling(true);
+    session.execute();
+    return session.profile()[0].work.flops;
+  };
+  const double three = flops_of(3, false);
+  EXPECT_GT(three, 0);
+  EXPECT_EQ(flops_of(6, false), 2 * three);
+  EXPECT_EQ(flops_of(9, true), 3 * three);
+}
+
 TEST(Verify, names_a_kernel_that_is_wrong) {
   const std::shared_ptr<Graph> graph = sample();
   CompileOptions options = quick();

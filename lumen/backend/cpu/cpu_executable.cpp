@@ -127,7 +127,8 @@ class CpuExecutable : public Executable {
 
   void set_profiling(bool on) override {
     profiling_ = on;
-    if (!on || !times_.empty()) return;
+    if (!on) return;
+    times_.clear();
     for (const ProgramCall& call : program_.calls) {
       const ProgramKernel& kernel = program_.kernels[call.kernel];
       times_.push_back({kernel_title(*kernel.body), kernel.schedule});
