@@ -152,7 +152,8 @@ class Build {
       LUMEN_TRY(write_file(work_.file(name + ".c"), files[i].text));
       Job& job = jobs.emplace_back(Job{{command_, work_.file(name + ".log")}, name + ".c"});
       job.command.argv.insert(job.command.argv.end(), std::begin(kObjectFlags), std::end(kObjectFlags));
-      for (std::string word : {work_.file(name + ".c"), std::string("-c"), std::string("-o"), work_.file(name + ".o")}) {
+      for (std::string word :
+           {work_.file(name + ".c"), std::string("-c"), std::string("-o"), work_.file(name + ".o")}) {
         job.command.argv.push_back(std::move(word));
       }
     }

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 
 #include "lumen/backend/buffer.h"
 #include "lumen/backend/cpu/shares.h"
@@ -314,17 +314,17 @@ std::optional<Source> source_of(const KernelText& kernel) {
 
 Expected<std::vector<Binary>> build(std::vector<Program> programs, const Compiler& compiler,
                                     const std::vector<std::string>& flags) {
-  std::map<std::string, Source> named;  // kernels of the same name are the same code
+  std::vector<Source> sources;
+  std::set<std::string> names;  // kernels of the same name are the same code
   for (const Program& program : programs) {
     for (const ProgramKernel& kernel : program.kernels) {
-      if (std::optional<Source> source = source_of(kernel.text)) named.try_emplace(source->name, std::move(*source));
+      std::optional<Source> source = source_of(kernel.text);
+      if (source && names.insert(source->name).second) sources.push_back(std::move(*source));
     }
   }
   std::shared_ptr<const Code> code;
-  if (!named.empty()) {
-    std::vector<Source> sources;
+  if (!sources.empty()) {
     std::vector<std::string_view> kernels;
-    for (auto& [name, source] : named) sources.push_back(std::move(source));
     for (const Source& source : sources) kernels.push_back(source.text);
     CompileOptions options;
     options.prelude = kernel_prelude_of(kernels);

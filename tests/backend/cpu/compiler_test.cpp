@@ -324,9 +324,10 @@ TEST(Compile, what_was_compiled_is_linked_into_other_libraries) {
     for (size_t at = text.find("kernels-"); at != std::string::npos; at = text.find("kernels-", at + 1)) ++files;
     return files / 2;  // the C file and its object
   };
-  const Source sources[] = {{"one", "static int table[3] = {1, 2, 3}; int one(int k) { return table[k]; }"},
-                            {"two", "int two(int k) { return 2 + k; }"},
-                            {"three", "int three(int k) { return 3 * k; } int more(int k) { return 30 * k; }", {"more"}}};
+  const Source sources[] = {
+      {"one", "static int table[3] = {1, 2, 3}; int one(int k) { return table[k]; }"},
+      {"two", "int two(int k) { return 2 + k; }"},
+      {"three", "int three(int k) { return 3 * k; } int more(int k) { return 30 * k; }", {"more"}}};
   const auto both = compiler.compile(std::span(sources, 2), options).value();
   EXPECT_EQ(compiled(), 1U);
   const auto two = compiler.compile(std::span(sources + 1, 1), options).value();
