@@ -45,6 +45,11 @@ class Device {
 
   // The kernels of all programs are compiled together; steps of the same name are the same code.
   virtual Expected<std::vector<Binary>> build(std::vector<Program> programs) const = 0;
+  // The same, sooner where kernels have been built to be tried before: for what is timed and dropped. The bytes of the
+  // code may depend on what that was.
+  virtual Expected<std::vector<Binary>> build_to_try(std::vector<Program> programs) const {
+    return build(std::move(programs));
+  }
   // The distinct kernels of calls that will be one launch, for each such launch.
   virtual std::vector<std::vector<uint32_t>> launched_together(const Program&) const { return {}; }
   // From the object of a Code.

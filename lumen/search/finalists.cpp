@@ -59,7 +59,7 @@ Expected<std::vector<Result>> race(std::span<const Program* const> programs, con
   const TraceScope scope(options.trace, fmt::format("measure {} programs", programs.size()), "tune");
   std::vector<Program> copies;
   for (const Program* program : programs) copies.push_back(*program);
-  std::vector<Binary> binaries = LUMEN_TRY(device.build(std::move(copies)));
+  std::vector<Binary> binaries = LUMEN_TRY(device.build_to_try(std::move(copies)));
   std::vector<std::unique_ptr<Executable>> loaded;
   Contest contest{{}, programs[0]->graph.get(), options.dims, true, kTrials};
   contest.is_decided = is_decided;

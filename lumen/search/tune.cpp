@@ -149,7 +149,7 @@ Expected<void> Tuner::build_all(std::vector<Open>& open) {
     }
   }
   const std::vector<Program> spare = programs;  // in case one of them does not compile
-  Expected<std::vector<Binary>> all = device_.build(std::move(programs));
+  Expected<std::vector<Binary>> all = device_.build_to_try(std::move(programs));
   size_t next = 0;
   bool kernels_are_to_blame = all.ok();
   for (Open& each : open) {
@@ -159,7 +159,7 @@ Expected<void> Tuner::build_all(std::vector<Open>& open) {
         each.kernels.push_back(LUMEN_TRY(device_.load(std::move((*all)[next]))));
         continue;
       }
-      Expected<std::vector<Binary>> one = device_.build({spare[next]});
+      Expected<std::vector<Binary>> one = device_.build_to_try({spare[next]});
       // A compiler that finds fault with no place in any kernel does not work at all.
       kernels_are_to_blame |= one.ok() || !one.diag().where.file.empty();
       if (!one.ok()) each.problems.back() = one.diag().str();

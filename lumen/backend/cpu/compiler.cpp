@@ -233,9 +233,12 @@ Expected<std::shared_ptr<Library>> Compiler::compile(std::span<const Source> sou
     }
   }
 
-  const MadeObjects::Found found = made_->find(kernels);
+  MadeObjects::Found found;
+  if (options.reuse) found = made_->find(kernels);
   std::vector<const Source*> missing;
-  for (const size_t k : found.missing) missing.push_back(sorted[k]);
+  for (size_t k = 0; k < sorted.size(); ++k) {
+    if (!options.reuse || std::ranges::find(found.missing, k) != found.missing.end()) missing.push_back(sorted[k]);
+  }
   const int at_once = options.jobs > 0 ? options.jobs : cpu().cores;
   const std::vector<CFile> files = batch(missing, options.prelude, static_cast<size_t>(at_once));
   Build build(program_and_flags, at_once, options.limit, LUMEN_TRY(WorkDir::make()));
@@ -243,7 +246,7 @@ Expected<std::shared_ptr<Library>> Compiler::compile(std::span<const Source> sou
   std::vector<std::string_view> objects(made.begin(), made.end());
   for (const std::shared_ptr<const MadeObject>& object : found.objects) objects.push_back(object->bytes);
   std::shared_ptr<Library> library = LUMEN_TRY(build.link(objects, sorted));
-  for (size_t i = 0; i < files.size(); ++i) {
+  for (size_t i = 0; i < files.size() && options.reuse; ++i) {
     MadeObject object{{}, std::move(made[i])};
     for (const Source* source : files[i].sources) {
       const auto at = std::ranges::find(sorted, source) - sorted.begin();
@@ -251,7 +254,7 @@ Expected<std::shared_ptr<Library>> Compiler::compile(std::span<const Source> sou
     }
     made_->add(std::move(object));
   }
-  if (cache_ != nullptr) cache_->store(key, library->object());
+  if (cache_ != nullptr && found.objects.empty()) cache_->store(key, library->object());
   return library;
 }
 

@@ -42,6 +42,7 @@ struct Source {
 struct CompileOptions {
   std::string prelude;                      // stands before the kernels in every file
   std::vector<std::string> flags;           // after ours
+  bool reuse = false;                       // what was compiled so before is only linked
   int jobs = 0;                             // compilers at once; 0 for one per usable core
   std::chrono::milliseconds limit{120000};  // for one run of the compiler
 };
@@ -59,10 +60,10 @@ class Compiler {
   const std::vector<std::string>& flags() const { return flags_; }  // for every kernel
   const CpuFeatures& target() const { return target_; }             // what kernels may use
 
-  // One library with all of them: from the cache, or made by a few compilers at once and one link. What this Compiler,
-  // or one that it was copied from, has compiled before is only linked. The sources' order does not matter. An error of
-  // the compiler comes with its first error line, `where` naming the kernel (as file) and the place in its text, and
-  // with the path of the C file, which is kept.
+  // One library with all of them: from the cache, or made by a few compilers at once and one link. The sources' order
+  // does not matter. An error of the compiler comes with its first error line, `where` naming the kernel (as file) and
+  // the place in its text, and with the path of the C file, which is kept. With `reuse` the bytes of the library depend
+  // on what this Compiler, or one that it was copied from, has compiled before; such a library is in no cache.
   Expected<std::shared_ptr<Library>> compile(std::span<const Source> sources, const CompileOptions& options = {}) const;
 
  private:

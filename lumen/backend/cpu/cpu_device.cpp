@@ -55,6 +55,10 @@ Expected<std::vector<Binary>> CpuDevice::build(std::vector<Program> programs) co
   return cpu::build(std::move(programs), compiler_, flags_);
 }
 
+Expected<std::vector<Binary>> CpuDevice::build_to_try(std::vector<Program> programs) const {
+  return cpu::build(std::move(programs), compiler_, flags_, true);
+}
+
 Expected<std::shared_ptr<const Code>> CpuDevice::load_code(std::string object) const {
   return cpu::load_code(std::move(object));
 }

@@ -25,6 +25,7 @@ class CpuDevice : public Device {
   std::string compiler_version() const override { return compiler_.version(); }
   std::vector<std::string> needs() const override;
   Expected<std::vector<Binary>> build(std::vector<Program> programs) const override;
+  Expected<std::vector<Binary>> build_to_try(std::vector<Program> programs) const override;
   Expected<std::shared_ptr<const Code>> load_code(std::string object) const override;
   Expected<std::unique_ptr<Executable>> load(Binary binary) const override;
 

@@ -313,7 +313,7 @@ std::optional<Source> source_of(const KernelText& kernel) {
 }
 
 Expected<std::vector<Binary>> build(std::vector<Program> programs, const Compiler& compiler,
-                                    const std::vector<std::string>& flags) {
+                                    const std::vector<std::string>& flags, bool reuse) {
   std::vector<Source> sources;
   std::set<std::string> names;  // kernels of the same name are the same code
   for (const Program& program : programs) {
@@ -328,6 +328,7 @@ Expected<std::vector<Binary>> build(std::vector<Program> programs, const Compile
     for (const Source& source : sources) kernels.push_back(source.text);
     CompileOptions options;
     options.prelude = kernel_prelude_of(kernels);
+    options.reuse = reuse;
     options.flags = kernel_c_flags();
     options.flags.insert(options.flags.end(), flags.begin(), flags.end());
     code = std::make_shared<CpuCode>(LUMEN_TRY(compiler.compile(sources, options)));

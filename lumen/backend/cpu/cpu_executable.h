@@ -30,9 +30,9 @@ class CpuCode : public Code {
 std::optional<Source> source_of(const KernelText& kernel);
 
 // The kernels of all programs are compiled together; steps of the same name are the same code. `flags` come after the
-// compiler's own.
+// compiler's own. `reuse` is the compiler's.
 Expected<std::vector<Binary>> build(std::vector<Program> programs, const Compiler& compiler,
-                                    const std::vector<std::string>& flags = {});
+                                    const std::vector<std::string>& flags = {}, bool reuse = false);
 
 // `matrices` is for programs that need it; an error where it is missed.
 Expected<std::unique_ptr<Executable>> make_executable(Binary binary, std::shared_ptr<ThreadPool> pool,
