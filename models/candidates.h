@@ -10,9 +10,14 @@ namespace lumen::models {
 // there are enough of them for all blocks.
 ValuesAndIndices likeliest(Tensor x, int64_t k);
 
+// What a draw takes, along the last axis of the input `draws`: a Draws, and its uniform number.
+enum class DrawField : uint8_t { temperature, top_k, top_p, min_p, uniform };
+constexpr int64_t kDrawFields = 5;
+
 // Outputs for logits f32 [batch, rows, vocabulary], of which `largest` [batch, rows] are the largest: the tokens of the
-// k largest, candidates i32 [batch, rows, k]; candidate_logits f32, likewise; and weight f32 [batch, rows], the sum of
-// e^((logit - largest) / temperature) for temperatures f32 [batch].
-void list_candidates(Tensor logits, Tensor largest, Tensor temperatures, int64_t k);
+// k largest, candidates i32 [batch, rows, k]; candidate_logits f32, likewise; weight f32 [batch, rows], the sum of
+// e^((logit - largest) / temperature); and the token that a Sampler draws, drawn i32 [batch, rows], a candidate, where
+// decided bool [batch, rows] says that the candidates tell which that is. `draws` is f32 [batch, kDrawFields].
+void list_candidates(Tensor logits, Tensor largest, Tensor draws, int64_t k);
 
 }  // namespace lumen::models

@@ -37,7 +37,7 @@ class CausalBuilder {
     cast(argmax(logits, 2), i32).output("best");
     const Tensor top = max(logits, {2}).output("top");
     if (options_.candidates == 0) return;
-    list_candidates(logits, top, graph_.input("temperatures", {options_.batch}, f32), options_.candidates);
+    list_candidates(logits, top, graph_.input("draws", {options_.batch, kDrawFields}, f32), options_.candidates);
   }
 
  private:

@@ -61,7 +61,7 @@ struct CausalSettings {
 // Inputs: tokens i32 [batch, seq], positions i32 [batch, seq], and page_table i32 [batch, …] when paged; dims seq and
 // context; parameters and caches. Outputs: logits f32 [batch, rows, vocabulary], rows being 1 or seq; the likeliest
 // token of each row, best i32, and its logit, top f32 [batch, rows]. With candidates, those of list_candidates
-// (candidates.h) and the input temperatures f32 [batch].
+// (candidates.h) and its input draws f32.
 void build_causal(Graph& graph, const CausalSettings& settings, const ModelOptions& options, DType dtype);
 
 }  // namespace lumen::models

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "lumen/base/check.h"
+#include "models/candidates.h"
 
 namespace lumen::models {
 
@@ -26,13 +27,15 @@ Decoder::Decoder(Session session, const Model& model)
   CHECK(model.kind == ModelKind::causal, "a Decoder needs a causal model");
   lengths_.assign(at(options_.batch), 0);
   last_.assign(at(options_.batch), 0);
-  likeliest_.assign(at(options_.batch), 0);
+  chosen_.assign(at(options_.batch), 0);
   counts_.assign(at(options_.batch), 0);
   tokens_.resize(at(options_.batch * options_.max_step));
   positions_.resize(tokens_.size());
   if (has_candidates()) {
-    temperatures_.assign(at(options_.batch), 1);
-    session_.bind("temperatures", temperatures_.data(), {options_.batch});
+    draws_.assign(at(options_.batch), Draws());
+    drawn_.assign(at(options_.batch), 0);
+    draw_fields_.assign(at(options_.batch * kDrawFields), 0);
+    session_.bind("draws", draw_fields_.data(), {options_.batch, kDrawFields});
   }
   if (!options_.paging) return;
   most_pages_ = pages_for(options_.max_context);
@@ -108,9 +111,24 @@ int64_t Decoder::context_for(int64_t longest) const {
   return std::min(grown, options_.max_context);
 }
 
-void Decoder::execute(int64_t width) {
+void Decoder::fill_draws(int64_t taken) {
+  for (int64_t b = 0; has_candidates() && b < options_.batch; ++b) {
+    const Draws& draws = draws_[at(b)];
+    const auto set = [&](DrawField field, auto value) {
+      draw_fields_[at(b * kDrawFields + static_cast<int64_t>(field))] = static_cast<float>(value);
+    };
+    set(DrawField::temperature, draws.temperature);
+    set(DrawField::top_k, draws.top_k);
+    set(DrawField::top_p, draws.top_p);
+    set(DrawField::min_p, draws.min_p);
+    set(DrawField::uniform, draws.uniform(drawn_[at(b)] + static_cast<uint64_t>(taken)));
+  }
+}
+
+void Decoder::execute(int64_t width, int64_t draws) {
   session_.forget();
-  ahead_ = false;
+  ahead_.reset();
+  fill_draws(draws);
   int64_t longest = 1;
   for (int64_t b = 0; b < options_.batch; ++b) longest = std::max(longest, lengths_[at(b)] + counts_[at(b)]);
   const int64_t context = context_for(longest);
@@ -121,13 +139,14 @@ void Decoder::execute(int64_t width) {
     session_.bind("tokens", tokens_.data(), {options_.batch, width});
     session_.bind("positions", positions_.data(), {options_.batch, width});
     width_ = width;
-    fed_ = false;
+    fed_.reset();
   }
   session_.execute();
-  note_read(width);
+  note_read(width, draws);
 }
 
-void Decoder::note_read(int64_t width) {
+void Decoder::note_read(int64_t width, int64_t draws) {
+  for (uint64_t& drawn : drawn_) drawn += static_cast<uint64_t>(draws);
   for (int64_t b = 0; b < options_.batch; ++b) {
     if (counts_[at(b)] > 0) last_[at(b)] = tokens_[at((b + 1) * width - 1)];
     lengths_[at(b)] += counts_[at(b)];
@@ -153,7 +172,7 @@ void Decoder::prefill(std::span<const std::vector<int32_t>> tokens, int64_t chun
       give_pages(b, std::max<int64_t>(1, lengths_[at(b)] + static_cast<int64_t>(count)));
       fill_sequence(b, all.subspan(from, count), width);
     }
-    execute(width);
+    execute(width, 0);
   }
 }
 
@@ -167,10 +186,10 @@ void Decoder::step(std::span<const int32_t> tokens) {
     give_pages(b, lengths_[at(b)] + 1);
     fill_sequence(b, tokens.subspan(at(b), 1), 1);
   }
-  execute(1);
+  execute(1, 1);
 }
 
-bool Decoder::begin_ahead() {
+bool Decoder::begin_ahead(Choice choice) {
   const int64_t before = session_.under_way();  // tokens that are no part of the sequences yet
   const int64_t longest = std::ranges::max(lengths_) + before + 1;
   if (context_for(longest) != context_ || !room_for([&](int64_t) { return before + 1; }).ok()) return false;
@@ -178,26 +197,30 @@ bool Decoder::begin_ahead() {
     positions_[at(b)] = static_cast<int32_t>(lengths_[at(b)] + before);
     give_pages(b, lengths_[at(b)] + before + 1);
   }
-  if (!fed_) session_.feed("tokens", "best");
-  fed_ = true;
+  fill_draws(before + 1);
+  if (fed_ != choice) session_.feed("tokens", choice == Choice::likeliest ? "best" : "drawn");
+  fed_ = choice;
   session_.start();
   return true;
 }
 
-void Decoder::step_on(bool again) {
-  for (int64_t b = 0; b < options_.batch; ++b) likeliest_[at(b)] = last_row<int32_t>("best", b)[0];
+void Decoder::step_on(bool again, Choice choice) {
+  for (int64_t b = 0; b < options_.batch; ++b) {
+    CHECK(choice == Choice::likeliest || drawn(b), "the draw of a sequence is not decided");
+    chosen_[at(b)] = last_row<int32_t>(choice == Choice::likeliest ? "best" : "drawn", b)[0];
+  }
   bool ahead = false;
-  if (std::exchange(ahead_, false)) {
-    ahead = again && begin_ahead();
+  if (std::exchange(ahead_, std::nullopt) == choice) {
+    ahead = again && begin_ahead(choice);
     session_.finish();
-    std::ranges::copy(likeliest_, tokens_.begin());
+    std::ranges::copy(chosen_, tokens_.begin());
     std::ranges::fill(counts_, 1);
-    note_read(1);
+    note_read(1, 1);
   } else {
-    step(likeliest_);
+    step(chosen_);
   }
   // Where memory is not far, nothing is won.
-  ahead_ = ahead || (again && !session_.on_host() && begin_ahead());
+  if (ahead || (again && !session_.on_host() && begin_ahead(choice))) ahead_ = choice;
 }
 
 void Decoder::reset() {
@@ -205,7 +228,7 @@ void Decoder::reset() {
 }
 
 void Decoder::reset(int64_t sequence) {
-  ahead_ = false;
+  ahead_.reset();
   lengths_[at(sequence)] = 0;
   last_[at(sequence)] = 0;
   keep_pages(sequence, 0);
@@ -232,16 +255,23 @@ std::optional<int32_t> Decoder::best(int64_t sequence) const {
   return last_row<int32_t>("best", sequence)[0];
 }
 
+std::optional<int32_t> Decoder::drawn(int64_t sequence) const {
+  CHECK(has_candidates(), "the model lists no candidates");
+  if (!last_row<bool>("decided", sequence)[0]) return std::nullopt;
+  return last_row<int32_t>("drawn", sequence)[0];
+}
+
 Candidates Decoder::candidates(int64_t sequence) const {
   CHECK(has_candidates(), "the model lists no candidates");
   return {last_row<float>("candidate_logits", sequence), last_row<int32_t>("candidates", sequence),
-          last_row<float>("weight", sequence)[0], temperatures_[at(sequence)]};
+          last_row<float>("weight", sequence)[0], draws_[at(sequence)].temperature};
 }
 
-void Decoder::set_temperature(int64_t sequence, float temperature) {
+void Decoder::set_draws(int64_t sequence, const Draws& draws) {
   CHECK(has_candidates(), "the model lists no candidates");
-  ahead_ = ahead_ && temperatures_[at(sequence)] == temperature;
-  temperatures_[at(sequence)] = temperature;
+  ahead_.reset();
+  draws_[at(sequence)] = draws;
+  drawn_[at(sequence)] = 0;
 }
 
 std::span<const float> Decoder::logits(int64_t sequence) const { return last_row<float>("logits", sequence); }

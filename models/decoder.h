@@ -22,6 +22,9 @@
 
 namespace lumen::models {
 
+// What a model says about the token that follows, in its own memory: the likeliest, or the one that is drawn.
+enum class Choice : uint8_t { likeliest, drawn };
+
 class Decoder {
  public:
   Decoder(Session session, const Model& model);
@@ -39,10 +42,10 @@ class Decoder {
   // Appends one token to each sequence.
   void step(std::span<const int32_t> tokens);
   void step(std::initializer_list<int32_t> tokens) { step(std::span(tokens.begin(), tokens.size())); }
-  // Appends to each sequence its likeliest token. `again`: the same is likely to follow, so a GPU begins with that at
-  // once, with tokens that it alone knows. Something else may follow all the same; if that is refused, there is nothing
-  // to be asked for.
-  void step_on(bool again);
+  // Appends to each sequence its likeliest token, or the one that was drawn. `again`: the same is likely to follow, so
+  // a GPU begins with that at once, with tokens that it alone knows. Something else may follow all the same; if that is
+  // refused, there is nothing to be asked for.
+  void step_on(bool again, Choice choice = Choice::likeliest);
 
   // Forgets all sequences, or one of them.
   void reset();
@@ -51,11 +54,14 @@ class Decoder {
   // The likeliest token after the last one of a sequence; nothing when its logit is not finite. Where logits are far
   // away, in a GPU's memory, this is the faster one to ask for.
   std::optional<int32_t> best(int64_t sequence) const;
-  // The likeliest tokens after the last one of a sequence, until the next call; of models with candidates. Weights are
-  // by the temperature that was set before the step, or 1.
+  // Of models with candidates: draws of a sequence from here on, the first one after the next step. Each token of a
+  // step takes one; a prefill takes none.
   bool has_candidates() const { return options_.candidates > 0; }
+  void set_draws(int64_t sequence, const Draws& draws);
+  // The token that follows the last one of a sequence by its draw; nothing where the candidates do not decide it.
+  std::optional<int32_t> drawn(int64_t sequence) const;
+  // The likeliest tokens after the last one of a sequence, until the next call, weighted at its draw's temperature.
   Candidates candidates(int64_t sequence) const;
-  void set_temperature(int64_t sequence, float temperature);
   // After the last token of a sequence; until the next call.
   std::span<const float> logits(int64_t sequence) const;
   // Of every token of the last step, [tokens of a sequence, vocabulary]; for models with all_logits.
@@ -65,13 +71,16 @@ class Decoder {
   template <class TokensOf>
   Expected<void> room_for(TokensOf tokens_of) const;
   void fill_sequence(int64_t sequence, std::span<const int32_t> tokens, int64_t width);
-  void execute(int64_t width);
+  // A step, before which sequences take so many of their draws.
+  void execute(int64_t width, int64_t draws);
   // The dim for sequences of up to so many tokens.
   int64_t context_for(int64_t longest) const;
-  // Begins a step of the likeliest tokens, after one that is under way or not; false where it would not fit.
-  bool begin_ahead();
+  // Begins a step of the tokens that the model chose, after one that is under way or not; false where it would not fit.
+  bool begin_ahead(Choice choice);
+  // The draws of a step, before which so many are taken.
+  void fill_draws(int64_t taken);
   // What a step has read is part of the sequences.
-  void note_read(int64_t width);
+  void note_read(int64_t width, int64_t draws);
   void give_pages(int64_t sequence, int64_t positions);
   void keep_pages(int64_t sequence, int64_t pages);
   // Those that only a step that is not wanted any more needed.
@@ -86,19 +95,21 @@ class Decoder {
   int64_t vocabulary_;
   std::vector<int64_t> lengths_;      // of each sequence
   std::vector<int32_t> last_;         // token of each sequence
-  std::vector<int32_t> likeliest_;    // likewise
+  std::vector<int32_t> chosen_;       // likewise, by the model
   std::vector<int64_t> counts_;       // of the tokens that a step adds to each
   std::vector<int32_t> tokens_;       // of a step: [batch, width]
   std::vector<int32_t> positions_;    // likewise
-  std::vector<float> temperatures_;   // of each sequence
+  std::vector<Draws> draws_;          // of each sequence
+  std::vector<uint64_t> drawn_;       // of them, by the steps that are done
+  std::vector<float> draw_fields_;    // of a step: [batch, kDrawFields]
   std::vector<int32_t> page_table_;   // [batch, most pages of a sequence]
   std::vector<int64_t> pages_given_;  // to each sequence
   std::vector<int32_t> free_pages_;
   int64_t most_pages_ = 0;
-  int64_t width_ = 0;    // of the last step
-  int64_t context_ = 0;  // likewise
-  bool fed_ = false;     // tokens come from the step before
-  bool ahead_ = false;   // a step of the likeliest tokens is under way, and still wanted
+  int64_t width_ = 0;            // of the last step
+  int64_t context_ = 0;          // likewise
+  std::optional<Choice> fed_;    // tokens come from the step before
+  std::optional<Choice> ahead_;  // a step of them is under way, and still wanted
 };
 
 }  // namespace lumen::models

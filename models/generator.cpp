@@ -19,8 +19,9 @@ GenerateResult Generator::generate(const std::vector<int32_t>& prompt, const Gen
   GenerateResult result;
   const double start = seconds_now();
   Sampler sampler = Sampler::make(options.sampling, static_cast<int32_t>(decoder_.vocabulary())).value();
-  const bool draws = options.sampling.temperature > 0;
-  if (draws && decoder_.has_candidates()) decoder_.set_temperature(0, options.sampling.temperature);
+  // Whether the model draws: what it cannot decide is drawn here.
+  const bool draws = decoder_.has_candidates() && options.sampling.is_plain() && options.sampling.temperature > 0;
+  if (draws) decoder_.set_draws(0, sampler.draws());
   decoder_.prefill({prompt}, options.chunk);
   sampler.see(prompt);
   Detokenizer detokenizer(tokenizer_);
@@ -28,13 +29,15 @@ GenerateResult Generator::generate(const std::vector<int32_t>& prompt, const Gen
   double first = 0;
   for (int64_t k = 0; k < options.max_tokens; ++k) {
     // All logits are asked for only where nothing less decides: they may be far away.
-    std::optional<int32_t> decided;
-    const bool takes_largest = options.sampling.takes_largest();
-    if (takes_largest) {
-      decided = decoder_.best(0);
-    } else if (decoder_.has_candidates()) {
-      decided = sampler.sample_candidates(decoder_.candidates(0));
+    std::optional<int32_t> chosen;  // by the model
+    if (draws) {
+      chosen = decoder_.drawn(0);
+      if (chosen) sampler.take(*chosen);
+    } else if (options.sampling.takes_largest()) {
+      chosen = decoder_.best(0);
     }
+    std::optional<int32_t> decided = chosen;
+    if (!decided && draws) decided = sampler.sample_candidates(decoder_.candidates(0));
     const int32_t token = decided ? *decided : sampler.sample(decoder_.logits(0)).value().id;
     if (k == 0) first = seconds_now();
     if (ends(token) && !options.ignore_end) {
@@ -53,8 +56,8 @@ GenerateResult Generator::generate(const std::vector<int32_t>& prompt, const Gen
     }
     // The last token is not read: nobody asks for what follows it.
     if (k + 1 == options.max_tokens) break;
-    if (takes_largest && decided) {
-      decoder_.step_on(k + 2 < options.max_tokens);
+    if (chosen) {
+      decoder_.step_on(k + 2 < options.max_tokens, draws ? Choice::drawn : Choice::likeliest);
     } else {
       decoder_.step({token});
     }

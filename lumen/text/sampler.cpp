@@ -16,6 +16,7 @@ namespace {
 
 constexpr size_t kFirstRanked = 256;  // how many are put in order before it is known how many are needed
 constexpr double kWeightError = 0x1.01p-14;
+constexpr uint64_t kRandomStep = 0x9e3779b97f4a7c15;
 // Enough for most draws from what models know; so many more where more are asked for, up to the last.
 constexpr int32_t kUsefulCandidates = 64, kMostCandidates = 256;
 
@@ -52,6 +53,10 @@ int32_t SamplingOptions::useful_candidates() const {
   return std::max(1, (top_k + kUsefulCandidates - 1) / kUsefulCandidates) * kUsefulCandidates;
 }
 
+double Draws::uniform(uint64_t k) const {
+  return static_cast<double>(hash_mix(random + (k + 1) * kRandomStep) >> 11) * 0x1p-53;
+}
+
 Expected<Sampler> Sampler::make(SamplingOptions options, int32_t vocabulary_size) {
   LUMEN_TRY(check_options(options, vocabulary_size));
   Sampler sampler;
@@ -70,6 +75,13 @@ void Sampler::reset() {
   for (const Seen& seen : seen_) seen_at_[static_cast<size_t>(seen.id)] = -1;
   seen_.clear();
   random_ = options_.seed;
+}
+
+Draws Sampler::draws() const { return {options_.temperature, options_.top_k, options_.top_p, options_.min_p, random_}; }
+
+void Sampler::take(int32_t id) {
+  random_ += kRandomStep;
+  ++remember(id).chosen;
 }
 
 Sampler::Seen& Sampler::remember(int32_t id) {
@@ -186,9 +198,7 @@ bool Sampler::keep_min_p() {
 }
 
 std::optional<int32_t> Sampler::draw() {
-  const uint64_t random = random_ + 0x9e3779b97f4a7c15;
-  const double uniform = static_cast<double>(hash_mix(random) >> 11) * 0x1p-53;  // in [0, 1)
-  const double place = uniform * weight_;
+  const double place = draws().uniform(0) * weight_;
   double sum = 0;
   size_t chosen = 0;  // rounding: the uniform is as good as 1 when no sum is above the place
   for (size_t k = 0; k < candidates_.size(); ++k) {
@@ -199,7 +209,7 @@ std::optional<int32_t> Sampler::draw() {
     break;
   }
   if (sum <= place && !(complete_ && error_ == 0)) return std::nullopt;
-  random_ = random;
+  random_ += kRandomStep;
   return candidates_[chosen].id;
 }
 

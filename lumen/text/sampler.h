@@ -50,6 +50,18 @@ struct Candidates {
   float temperature = 1;
 };
 
+// The draws that a Sampler would make, for a model that makes them itself.
+struct Draws {
+  float temperature = 1;
+  int32_t top_k = 0;
+  float top_p = 1;
+  float min_p = 0;
+  uint64_t random = 0;
+
+  // What the k-th draw from here on takes, in [0, 1).
+  double uniform(uint64_t k) const;
+};
+
 struct TokenLogprob {
   int32_t id;
   float logprob;
@@ -78,6 +90,10 @@ class Sampler {
   // The token that sample() would give for all logits, remembered as chosen. None where the candidates do not decide
   // which that is (or that it is an error): nothing has changed then, and sample() tells. Allocates nothing.
   std::optional<int32_t> sample_candidates(const Candidates& known);
+  // Those from here on; of options that are plain and have a temperature above 0.
+  Draws draws() const;
+  // Remembers a token of the vocabulary that was drawn elsewhere with draws().uniform(0).
+  void take(int32_t id);
 
  private:
   struct Candidate {

@@ -25,7 +25,7 @@ TEST(Candidates, are_not_fewer_than_none) {
 TEST(Candidates, are_listed_only_when_asked_for) {
   const Model model = build_model(tiny_config()).value();
   EXPECT_EQ(model.graph->find_output("candidates"), nullptr);
-  EXPECT_FALSE(model.graph->find_input("temperatures").has_value());
+  EXPECT_FALSE(model.graph->find_input("draws").has_value());
   EXPECT_EQ(build_model(tiny_config(), {.candidates = 64})->options.candidates, 11) << "there are no more tokens";
 }
 
@@ -75,7 +75,7 @@ TEST(Candidates, come_with_the_weight_of_all) {
   constexpr int64_t kCount = 5000;
   Graph graph;
   const Tensor x = graph.input("x", {2, 1, kCount});
-  list_candidates(x, max(x, {2}), graph.input("temperatures", {2}), 8);
+  list_candidates(x, max(x, {2}), graph.input("draws", {2, kDrawFields}), 8);
   CompileOptions options;
   options.measure = false;
   Session session = compile(graph, options);
@@ -86,7 +86,7 @@ TEST(Candidates, come_with_the_weight_of_all) {
   values[17] = -static_cast<float>(kInf);
   const std::vector<float> temperatures = {0.7F, 1.9F};
   session.set("x", values);
-  session.set("temperatures", temperatures);
+  session.set("draws", std::vector<float>{temperatures[0], 0, 1, 0, 0.5F, temperatures[1], 0, 1, 0, 0.5F});
   session.execute();
   for (size_t b = 0; b < 2; ++b) {
     const std::span<const float> row = std::span(values).subspan(b * kCount, kCount);
@@ -96,6 +96,72 @@ TEST(Candidates, come_with_the_weight_of_all) {
     // A tenth of what the Sampler counts with.
     EXPECT_NEAR(session.get<float>("weight")[b] / wanted, 1, 0x1p-14 / 10);
     EXPECT_EQ(session.get<float>("candidate_logits")[b * 8], largest);
+  }
+}
+
+// Draws of all kinds from rows of all kinds. What the graph says is decided is what a Sampler draws from all logits.
+TEST(Candidates, decide_draws_as_a_sampler_does) {
+  constexpr int64_t kRows = 64;
+  for (const auto& [length, k] : {std::pair<int64_t, int64_t>{3000, 64}, {40, 8}, {6, 6}}) {
+    Graph graph;
+    const Tensor x = graph.input("x", {kRows, 1, length});
+    list_candidates(x, max(x, {2}), graph.input("draws", {kRows, kDrawFields}), k);
+    for (const BackendKind backend : {BackendKind::reference, BackendKind::cpu}) {
+      CompileOptions how;
+      how.backend = backend;
+      how.measure = false;
+      Session session = compile(graph, how);
+      std::mt19937 random(11);
+      int decided = 0, simple = 0;
+      for (int round = 0; round < 12; ++round) {
+        std::normal_distribution<float> normal(0, 0.5F + static_cast<float>(round % 4));
+        std::vector<float> values(kRows * static_cast<size_t>(length)), fields;
+        for (float& value : values) value = normal(random);
+        std::vector<Sampler> samplers;
+        for (uint32_t b = 0; b < kRows; ++b) {
+          const auto one_of = [&](std::initializer_list<float> all) { return all.begin()[random() % all.size()]; };
+          SamplingOptions options;
+          options.temperature = one_of({0.1F, 0.5F, 0.8F, 1, 3});
+          options.top_k = static_cast<int32_t>(one_of({0, 0, 1, 5, 64, 100}));
+          options.top_p = one_of({1, 1, 0.9F, 0.5F, 0.01F});
+          options.min_p = one_of({0, 0, 0.05F, 0.3F, 1});
+          options.seed = random();
+          samplers.push_back(Sampler::make(options, static_cast<int32_t>(length)).value());
+          const Draws draws = samplers.back().draws();
+          for (const double field :
+               {static_cast<double>(draws.temperature), static_cast<double>(draws.top_k),
+                static_cast<double>(draws.top_p), static_cast<double>(draws.min_p), draws.uniform(0)}) {
+            fields.push_back(static_cast<float>(field));
+          }
+          float* const row = &values[b * static_cast<size_t>(length)];
+          if (b % 8 == 1) std::fill(row + 2, row + length, -static_cast<float>(kInf));  // two are left
+          if (b % 8 == 2) std::fill(row, row + length, row[0]);                         // all are equal
+          if (b % 32 == 3) row[random() % static_cast<uint32_t>(length)] = std::nanf("");
+          if (b % 32 == 4) row[random() % static_cast<uint32_t>(length)] = static_cast<float>(kInf);
+          if (b % 32 == 5) std::fill(row, row + length, -static_cast<float>(kInf));
+        }
+        session.set("x", values);
+        session.set("draws", fields);
+        session.execute();
+        const auto drawn = session.get<int32_t>("drawn");
+        const auto is_decided = session.get<bool>("decided");
+        for (size_t b = 0; b < kRows; ++b) {
+          const std::span<const float> row =
+              std::span(values).subspan(b * static_cast<size_t>(length), static_cast<size_t>(length));
+          ASSERT_GE(drawn[b], 0) << "it may be read before it is known that it is not decided";
+          ASSERT_LT(drawn[b], length);
+          const bool is_simple =
+              fields[b * kDrawFields + 1] > 0 && fields[b * kDrawFields + 1] <= static_cast<float>(k);
+          simple += is_simple ? 1 : 0;
+          if (!is_decided[b]) continue;
+          decided += is_simple ? 1 : 0;
+          const Expected<SampledToken> wanted = samplers[b].sample(row);
+          ASSERT_TRUE(wanted.ok()) << wanted.diag().str();
+          ASSERT_EQ(drawn[b], wanted->id) << "row " << b << " of round " << round;
+        }
+      }
+      EXPECT_GT(decided, simple * 0.65) << "with top_k among the candidates, most are decided";
+    }
   }
 }
 
@@ -128,18 +194,26 @@ TEST(Candidates, give_the_same_texts) {
       Sampler all = Sampler::make(options, kVocabulary).value(), few = Sampler::make(options, kVocabulary).value();
       plain.reset();
       lists.reset();
-      if (options.temperature > 0) lists.set_temperature(0, options.temperature);
+      if (options.temperature > 0) lists.set_draws(0, few.draws());
       plain.prefill({{1, 2, 3}}, 8);
       lists.prefill({{1, 2, 3}}, 8);
-      int decided = 0;
+      int decided = 0, drawn = 0;
       for (int k = 0; k < 40; ++k) {
         const int32_t wanted = all.sample(plain.logits(0))->id;
         const std::optional<int32_t> got = few.sample_candidates(lists.candidates(0));
+        const std::optional<int32_t> known = options.temperature > 0 ? lists.drawn(0) : got;
+        drawn += known ? 1 : 0;
+        ASSERT_EQ(known.value_or(wanted), wanted) << k << " " << options.temperature;
         decided += got ? 1 : 0;
         ASSERT_EQ(got ? *got : few.sample(lists.logits(0))->id, wanted) << k << " " << options.temperature;
         plain.step({wanted});
-        lists.step({wanted});
+        if (k % 2 == 0 || !known || options.temperature == 0) {
+          lists.step({wanted});
+        } else {
+          lists.step_on(k % 3 == 0, Choice::drawn);
+        }
       }
+      EXPECT_GE(drawn, 24) << options.temperature << " " << options.top_k << " " << options.top_p;
       EXPECT_GE(decided, 25) << options.temperature << " " << options.top_k << " " << options.top_p;
     }
   }
@@ -176,7 +250,7 @@ TEST(Candidates, give_a_generator_the_same_texts) {
 // Every sequence has a temperature of its own, and one row of all logits is enough.
 TEST(Candidates, are_those_of_the_sequence) {
   Decoder decoder = sharp_decoder({.batch = 2, .max_context = 64, .all_logits = true, .candidates = 5}, false);
-  decoder.set_temperature(1, 0.5F);
+  decoder.set_draws(1, {.temperature = 0.5F});
   decoder.prefill({{1, 2, 3}, {4}}, 8);
   for (int64_t b = 0; b < 2; ++b) {
     const Candidates listed = decoder.candidates(b);

@@ -184,6 +184,39 @@ TEST(DecoderAhead, steps_begin_before_their_tokens_are_known) {
   }
 }
 
+// Draws, some of which are not decided; and in between what is likeliest, or other settings.
+TEST(DecoderAhead, steps_begin_before_their_tokens_are_drawn) {
+  FarDecoder pair({.max_context = 64, .candidates = 6});
+  for (Decoder* each : {&pair.decoder, &pair.near}) each->prefill({text(5, 1)}, 16);
+  int ahead = 0, here = 0;
+  for (const float temperature : {0.2F, 0.9F}) {
+    Sampler sampler = Sampler::make({.temperature = temperature, .seed = 7}, 11).value();
+    pair.decoder.set_draws(0, sampler.draws());
+    for (Decoder* each : {&pair.decoder, &pair.near}) each->step({3});
+    ASSERT_EQ(sampler.sample(pair.near.logits(0))->id >= 0, true) << "the step took the first draw";
+    for (int k = 0; k < 24; ++k) {
+      const int32_t wanted = sampler.sample(pair.near.logits(0))->id;
+      const std::optional<int32_t> drawn = pair.decoder.drawn(0);
+      pair.near.step({wanted});
+      if (drawn) {
+        ASSERT_EQ(*drawn, wanted);
+        pair.decoder.step_on(true, Choice::drawn);
+      } else {
+        pair.decoder.step({wanted});
+      }
+      ++(drawn ? ahead : here);
+      EXPECT_EQ(pair.decoder.session().under_way(), drawn ? 1 : 0);
+      pair.expect_equal();
+      if (k % 8 != 5) continue;
+      pair.step_on(true);  // takes a draw, too
+      (void)sampler.sample(pair.near.logits(0));
+    }
+    pair.step_on(true);
+  }
+  EXPECT_GT(ahead, 10);
+  EXPECT_GT(here, 2);
+}
+
 // A size of the context may have to be captured anew there.
 TEST(DecoderAhead, the_context_doubles) {
   FarDecoder pair({.max_context = 300});

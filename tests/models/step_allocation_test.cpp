@@ -32,7 +32,7 @@ TEST_P(Steps, allocate_nothing) {
     for (int64_t b = 0; b < 2; ++b) {
       next[b] = decoder.best(b).value_or(0);
       if (!decoder.has_candidates()) continue;
-      decoder.set_temperature(b, 0.5F + static_cast<float>(k));
+      decoder.set_draws(b, {.temperature = 0.5F + static_cast<float>(k)});
       ASSERT_EQ(decoder.candidates(b).ids[0], next[b]);
     }
     ASSERT_EQ(decoder.logits(1).size(), 11U);
