@@ -18,6 +18,7 @@ Expected<int> list_devices() {
     fmt::print("cuda:{}   {}, {}, {} multiprocessors, {} MiB\n", gpu.number, gpu.name, cuda::architecture_name(gpu.sm),
                gpu.multiprocessors, gpu.memory_bytes >> 20);
   }
+  if (!gpus->empty()) fmt::print("         {}\n", cuda::libraries_text());
   if (gpus->empty()) fmt::print("cuda     none: the driver is here, but no GPU\n");
   return 0;
 }

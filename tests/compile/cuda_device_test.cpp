@@ -1,4 +1,5 @@
 // The CUDA backend where there is no GPU: libraries that lack something, and kernels that are assembled only.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "lumen/backend/cuda/cuda_device.h"
@@ -70,6 +71,11 @@ TEST_F(CudaFakes, says_how_much_memory_there_was) {
   EXPECT_TRUE(said.starts_with("[cuda] out of memory: 2 MiB more are needed")) << said;
 }
 
+TEST_F(CudaFakes, says_which_libraries_there_are) {
+  EXPECT_EQ(libraries_text({{}, {library("compiler", good_compiler())}}), "NVRTC 1.2, no cuBLASLt, no nvJitLink");
+  EXPECT_EQ(libraries_text({{}, {}}), "no NVRTC, no cuBLASLt, no nvJitLink");
+}
+
 TEST(CudaCompiler, assembles_for_every_generation) {
   const Expected<std::shared_ptr<const RuntimeCompiler>> nvrtc = load_compiler(tests::compilers_of_kernels());
   if (!nvrtc.ok()) GTEST_SKIP() << nvrtc.diag().str();
@@ -82,6 +88,50 @@ TEST(CudaCompiler, assembles_for_every_generation) {
   const std::string said = error_of(compiler.compile(wrong, 90));
   EXPECT_NE(said.find("undeclared"), std::string::npos) << said;
   EXPECT_NE(said.find("__global__ void broken()"), std::string::npos) << said;
+}
+
+// A compiler of before the GPU.
+TEST_F(CudaFakes, assembles_for_what_the_compiler_does_not_know) {
+  const Expected<std::shared_ptr<const RuntimeCompiler>> nvrtc = load_compiler(tests::compilers_of_kernels());
+  if (!nvrtc.ok()) GTEST_SKIP() << nvrtc.diag().str();
+  const auto old = std::make_shared<RuntimeCompiler>(**nvrtc);
+  old->known_sm = {75, 80};
+  Graph graph;
+  exp(graph.input("x", {100})).output("y");
+  const std::string texts[] = {print_map(graph, "k").value().text};
+  EXPECT_EQ(error_of(KernelCompiler(old, nullptr).compile(texts, 70)),
+            "[cuda] " + old->version_text + " makes no code for sm_70: sm_75 is the oldest it knows");
+  const std::string ptx = KernelCompiler(old, nullptr).compile(texts, 90).value().at(0);
+  EXPECT_NE(ptx.find(".target sm_80"), std::string::npos) << ptx.substr(0, 300);
+  EXPECT_EQ(ptx.back(), '\0') << "the driver reads it up to there";
+  const auto linked_by = [&](const std::string& name, const std::string& text) {
+    const auto linker = Linker::load({library(name, text)}).value();
+    return KernelCompiler(old, nullptr, linker).compile(texts, 90).value().at(0);
+  };
+  const auto fake = [](int version, const char* complete) {
+    std::string text;
+    const auto function = [&](const char* symbol, const std::string& body) {
+      text += "int " + (symbol + fmt::format("_{}_0", version)) + body + "\n";
+    };
+    function("__nvJitLinkCreate", "(void** l, unsigned n, const char** o) { return strcmp(*o, \"-arch=sm_90\"); }");
+    function("__nvJitLinkDestroy", "(void** l) { return 0; }");
+    function("__nvJitLinkAddData",
+             "(void* l, int kind, const char* data, size_t n, const char* name) "
+             "{ return kind != 2 || strlen(data) + 1 != n; }");
+    function("__nvJitLinkComplete", complete);
+    function("__nvJitLinkGetLinkedCubinSize", "(void* l, size_t* n) { *n = 4; return 0; }");
+    function("__nvJitLinkGetLinkedCubin", "(void* l, char* to) { memcpy(to, \"code\", 4); return 0; }");
+    return "#include <string.h>\n" + text;
+  };
+  for (const int version : {12, 13}) {
+    EXPECT_EQ(linked_by(fmt::format("linker{}", version), fake(version, "(void* l) { return 0; }")), "code");
+  }
+  EXPECT_EQ(linked_by("failing", fake(13, "(void* l) { return 5; }")), ptx) << "which is left to the driver";
+  EXPECT_EQ(error_of(Linker::load({library("none", "int nothing;")})),
+            "[cuda] the library has no function __nvJitLinkCreate_12_0: it is too old");
+  const auto linker = Linker::load(tests::linkers_of_kernels());
+  if (!linker.ok()) GTEST_SKIP() << linker.diag().str();
+  EXPECT_EQ(KernelCompiler(old, nullptr, *linker).compile(texts, 90).value().at(0).substr(1, 3), "ELF");
 }
 
 }  // namespace

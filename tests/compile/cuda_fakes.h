@@ -54,6 +54,8 @@ class CudaFakes : public ::testing::Test {
 #define LUMEN_ROW(member, symbol, parameters) text += std::string("int ") + symbol + "(void) { return 0; }\n";
     LUMEN_CUDA_COMPILER(LUMEN_ROW)
 #undef LUMEN_ROW
+    text = with(text, "nvrtcGetNumSupportedArchs", "int nvrtcGetNumSupportedArchs(int* n) { *n = 1; return 0; }");
+    text = with(text, "nvrtcGetSupportedArchs", "int nvrtcGetSupportedArchs(int* sm) { *sm = 90; return 0; }");
     text = with(text, "nvrtcGetCUBINSize", "int nvrtcGetCUBINSize(void* p, size_t* n) { *n = 4; return 0; }");
     return with(text, "nvrtcVersion", "int nvrtcVersion(int* a, int* b) { *a = 1; *b = 2; return 0; }");
   }

@@ -1,4 +1,4 @@
-// Where tests find NVRTC.
+// Where tests find NVRTC and nvJitLink.
 #pragma once
 
 #include <filesystem>
@@ -10,16 +10,22 @@
 
 namespace lumen::tests {
 
-// Installed, or beside the packages that tests compare with.
-inline std::vector<std::string> compilers_of_kernels() {
+// Those that are installed, or one of this name beside the packages that tests compare with.
+inline std::vector<std::string> cuda_libraries(std::vector<std::string> names, const std::string& name) {
   namespace fs = std::filesystem;
-  std::vector<std::string> names = cuda::LibrarySearch::usual().compiler;
   const fs::path packages = source_dir() / ".venv" / "lib";
   std::error_code none;
   for (const fs::directory_entry& python : fs::directory_iterator(packages, none)) {
-    names.push_back((python.path() / "site-packages/nvidia/cu13/lib/libnvrtc.so.13").string());
+    names.push_back((python.path() / "site-packages/nvidia/cu13/lib" / name).string());
   }
   return names;
+}
+
+inline std::vector<std::string> compilers_of_kernels() {
+  return cuda_libraries(cuda::LibrarySearch::usual().compiler, "libnvrtc.so.13");
+}
+inline std::vector<std::string> linkers_of_kernels() {
+  return cuda_libraries(cuda::LibrarySearch::usual().linker, "libnvJitLink.so.13");
 }
 
 }  // namespace lumen::tests

@@ -66,6 +66,13 @@ Expected<std::vector<DeviceInfo>> devices(const LibrarySearch& search) {
   return all_devices(*driver);
 }
 
+std::string libraries_text(const LibrarySearch& search) {
+  const Expected<std::shared_ptr<const RuntimeCompiler>> compiler = load_compiler(search.compiler);
+  return fmt::format("{}, {}cuBLASLt, {}nvJitLink", compiler.ok() ? (*compiler)->version_text : "no NVRTC",
+                     MatrixLibrary::load(search.matrices).ok() ? "" : "no ",
+                     Linker::load(search.linker).ok() ? "" : "no ");
+}
+
 CudaDevice::CudaDevice(std::shared_ptr<const Driver> driver, KernelCompiler compiler, DeviceInfo info)
     : driver_(std::move(driver)), compiler_(std::move(compiler)), info_(std::move(info)) {
   name_ = fmt::format("cuda:{}", info_.number);
@@ -82,7 +89,9 @@ Expected<std::shared_ptr<CudaDevice>> CudaDevice::open(int number, int64_t most_
   if (number < 0 || static_cast<size_t>(number) >= found.size()) {
     return error(fmt::format("[cuda] there is no GPU number {}: this machine has {}", number, found.size()));
   }
-  KernelCompiler compiler(LUMEN_TRY(load_compiler(search.compiler)));
+  Expected<std::shared_ptr<const Linker>> linker = Linker::load(search.linker);
+  KernelCompiler compiler(LUMEN_TRY(load_compiler(search.compiler)), cpu::ObjectCache::from_flags(),
+                          linker.ok() ? std::move(*linker) : nullptr);
   std::shared_ptr<CudaDevice> device(
       new CudaDevice(std::move(driver), std::move(compiler), found[static_cast<size_t>(number)]));
   if (Expected<std::shared_ptr<const MatrixLibrary>> matrices = MatrixLibrary::load(search.matrices); matrices.ok()) {

@@ -28,6 +28,9 @@ struct DeviceInfo {
 // All GPUs of this machine. An error says why there is none: no driver, or one that is too old.
 Expected<std::vector<DeviceInfo>> devices(const LibrarySearch& search = LibrarySearch::usual());
 
+// Which of the libraries are here: "NVRTC 13.0, cuBLASLt, no nvJitLink".
+std::string libraries_text(const LibrarySearch& search = LibrarySearch::usual());
+
 class CudaDevice : public Device {
  public:
   // GPU number `number`. Its primary context is used, which is the one that PyTorch uses. `most_memory`: bytes, 0 for

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "lumen/backend/cuda/dynamic_library.h"
@@ -40,6 +41,7 @@ LibrarySearch LibrarySearch::usual() {
     for (const char* const suffix : {".13", ".12", ""}) {
       search.compiler.push_back(folder + "libnvrtc.so" + suffix);
       search.matrices.push_back(folder + "libcublasLt.so" + suffix);
+      search.linker.push_back(folder + "libnvJitLink.so" + suffix);
     }
   }
   return search;
@@ -76,6 +78,11 @@ Expected<std::shared_ptr<const RuntimeCompiler>> load_compiler(const std::vector
   int major = 0, minor = 0;
   if (library->version(&major, &minor) != 0) return error("[cuda] libnvrtc does not say its version");
   library->version_text = fmt::format("NVRTC {}.{}", major, minor);
+  int count = 0;
+  if (library->known_count(&count) != 0 || count < 1) return error("[cuda] libnvrtc knows no GPU");
+  library->known_sm.resize(static_cast<size_t>(count));
+  if (library->known(library->known_sm.data()) != 0) return error("[cuda] libnvrtc does not say what it knows");
+  std::ranges::sort(library->known_sm);
   return std::shared_ptr<const RuntimeCompiler>(std::move(library));
 }
 

@@ -115,6 +115,10 @@ constexpr int kBeginEarly =
   ROW(destroy, "nvrtcDestroyProgram", (void**))                                                                      \
   ROW(cubin_size, "nvrtcGetCUBINSize", (void*, size_t*))                                                             \
   ROW(cubin, "nvrtcGetCUBIN", (void*, char*))                                                                        \
+  ROW(ptx_size, "nvrtcGetPTXSize", (void*, size_t*))                                                                 \
+  ROW(ptx, "nvrtcGetPTX", (void*, char*))                                                                            \
+  ROW(known_count, "nvrtcGetNumSupportedArchs", (int*))                                                              \
+  ROW(known, "nvrtcGetSupportedArchs", (int*))                                                                       \
   ROW(log_size, "nvrtcGetProgramLogSize", (void*, size_t*))                                                          \
   ROW(log, "nvrtcGetProgramLog", (void*, char*))
 
@@ -129,14 +133,15 @@ struct Driver {
 
 struct RuntimeCompiler {
   LUMEN_CUDA_COMPILER(LUMEN_CUDA_MEMBER)
-  std::string version_text;  // "NVRTC 13.0"
+  std::string version_text;   // "NVRTC 13.0"
+  std::vector<int> known_sm;  // what it makes machine code for, from the oldest on: 75, 80, …
 };
 
 #undef LUMEN_CUDA_MEMBER
 
 // Names and paths, tried in order; and the program that tries kernels.
 struct LibrarySearch {
-  std::vector<std::string> driver, compiler, matrices = {};
+  std::vector<std::string> driver, compiler, matrices = {}, linker = {};
   WorkerOptions worker = {};
   // Versions 13 and 12, the plain name, and folders where they are installed.
   static LibrarySearch usual();

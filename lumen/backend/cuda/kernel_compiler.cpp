@@ -42,8 +42,17 @@ std::string first_error_of(const std::string& log, const std::string& text) {
 
 std::string architecture_name(int sm) { return fmt::format("sm_{}{}", sm, sm >= kFirstSpecial ? "a" : ""); }
 
+Expected<KernelCompiler::Target> KernelCompiler::target_for(int sm) const {
+  const std::vector<int>& known = nvrtc_->known_sm;
+  if (std::ranges::find(known, sm) != known.end()) return Target{architecture_name(sm), ""};
+  const auto newer = std::ranges::upper_bound(known, sm);
+  if (newer != known.begin()) return Target{fmt::format("sm_{}", sm), fmt::format("compute_{}", *(newer - 1))};
+  return error(fmt::format("[cuda] {} makes no code for sm_{}: sm_{} is the oldest it knows", version(), sm, known[0]));
+}
+
 Expected<std::vector<std::string>> KernelCompiler::compile(std::span<const std::string> texts, int sm) const {
-  const std::string architecture = architecture_name(sm), prelude = kernel_prelude(Syntax::cuda);
+  const Target target = LUMEN_TRY(target_for(sm));
+  const std::string architecture = target.virtual_one + target.architecture, prelude = kernel_prelude(Syntax::cuda);
   std::vector<std::string> objects;
   std::vector<std::string> missing;  // texts
   std::vector<std::pair<size_t, cpu::CacheKey>> places;
@@ -62,7 +71,7 @@ Expected<std::vector<std::string>> KernelCompiler::compile(std::span<const std::
     missing.push_back(std::move(all));
     places.emplace_back(objects.size() - 1, key);
   }
-  std::vector<std::string> made = LUMEN_TRY(run_all(missing, architecture));
+  std::vector<std::string> made = LUMEN_TRY(run_all(missing, target));
   for (size_t k = 0; k < made.size(); ++k) {
     if (cache_ != nullptr) cache_->store(places[k].second, made[k]);
     objects[places[k].first] = std::move(made[k]);
@@ -71,7 +80,7 @@ Expected<std::vector<std::string>> KernelCompiler::compile(std::span<const std::
 }
 
 Expected<std::vector<std::string>> KernelCompiler::run_all(std::span<const std::string> texts,
-                                                           const std::string& architecture) const {
+                                                           const Target& target) const {
   const cpu::WorkDir work = LUMEN_TRY(cpu::WorkDir::make());
   const auto file = [&](size_t k) { return work.file(fmt::format("{}", k)); };
   std::map<pid_t, size_t> running;
@@ -84,7 +93,7 @@ Expected<std::vector<std::string>> KernelCompiler::run_all(std::span<const std::
       if (child < 0) return error("[cuda] no process could be started for the compiler");
       if (child == 0) {
         alarm(kMostSeconds);
-        const Expected<std::string> object = run(texts[next], architecture);
+        const Expected<std::string> object = run(texts[next], target);
         const bool written = cpu::write_file(file(next), object.ok() ? *object : object.diag().str()).ok();
         _exit(written ? (object.ok() ? 0 : 1) : 2);
       }
@@ -113,14 +122,15 @@ Expected<std::vector<std::string>> KernelCompiler::run_all(std::span<const std::
   return objects;
 }
 
-Expected<std::string> KernelCompiler::run(const std::string& text, const std::string& architecture) const {
+Expected<std::string> KernelCompiler::run(const std::string& text, const Target& target) const {
   void* program = nullptr;
   if (nvrtc_->create(&program, text.c_str(), "kernels.cu", 0, nullptr, nullptr) != 0) {
     return error("[cuda] NVRTC does not take the text of the kernels");
   }
   const std::shared_ptr<void> owned(program, [this](void* each) { nvrtc_->destroy(&each); });
-  const std::string target = "-arch=" + architecture;
-  const char* const options[] = {target.c_str(), "-std=c++17", "--fmad=true", "-w"};
+  const bool is_ptx = !target.virtual_one.empty();
+  const std::string architecture = "-arch=" + (is_ptx ? target.virtual_one : target.architecture);
+  const char* const options[] = {architecture.c_str(), "-std=c++17", "--fmad=true", "-w"};
   if (nvrtc_->compile(program, static_cast<int>(std::size(options)), options) != 0) {
     size_t size = 0;
     nvrtc_->log_size(program, &size);
@@ -129,12 +139,14 @@ Expected<std::string> KernelCompiler::run(const std::string& text, const std::st
     return error("[cuda] a kernel does not compile: " + first_error_of(log, text));
   }
   size_t size = 0;
-  nvrtc_->cubin_size(program, &size);
+  (is_ptx ? nvrtc_->ptx_size : nvrtc_->cubin_size)(program, &size);
   std::string object(size, '\0');
-  if (size == 0 || nvrtc_->cubin(program, object.data()) != 0) {
-    return error("[cuda] NVRTC makes no code for " + architecture);
+  if (size == 0 || (is_ptx ? nvrtc_->ptx : nvrtc_->cubin)(program, object.data()) != 0) {
+    return error("[cuda] NVRTC makes no code for " + target.architecture);
   }
-  return object;
+  if (!is_ptx || linker_ == nullptr) return object;
+  Expected<std::string> assembled = linker_->assemble(object, target.architecture);
+  return assembled.ok() ? std::move(*assembled) : std::move(object);
 }
 
 }  // namespace lumen::cuda
