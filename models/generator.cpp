@@ -4,6 +4,7 @@
 
 #include "lumen/base/clock.h"
 #include "lumen/text/stop_strings.h"
+#include "models/next_token.h"
 
 namespace lumen::models {
 
@@ -18,27 +19,14 @@ GenerateResult Generator::generate(const std::vector<int32_t>& prompt, const Gen
                                    const std::function<bool(std::string_view)>& show) {
   GenerateResult result;
   const double start = seconds_now();
-  Sampler sampler = Sampler::make(options.sampling, static_cast<int32_t>(decoder_.vocabulary())).value();
-  // Whether the model draws: what it cannot decide is drawn here.
-  const bool draws = decoder_.has_candidates() && options.sampling.is_plain() && options.sampling.temperature > 0;
-  if (draws) decoder_.set_draws(0, sampler.draws());
+  NextToken following(decoder_, 0, options.sampling);
   decoder_.prefill({prompt}, options.chunk);
-  sampler.see(prompt);
+  following.see(prompt);
   Detokenizer detokenizer(tokenizer_);
   StopStrings stop = StopStrings::make(options.stop).value();
   double first = 0;
   for (int64_t k = 0; k < options.max_tokens; ++k) {
-    // All logits are asked for only where nothing less decides: they may be far away.
-    std::optional<int32_t> chosen;  // by the model
-    if (draws) {
-      chosen = decoder_.drawn(0);
-      if (chosen) sampler.take(*chosen);
-    } else if (options.sampling.takes_largest()) {
-      chosen = decoder_.best(0);
-    }
-    std::optional<int32_t> decided = chosen;
-    if (!decided && draws) decided = sampler.sample_candidates(decoder_.candidates(0));
-    const int32_t token = decided ? *decided : sampler.sample(decoder_.logits(0)).value().id;
+    const int32_t token = following.next();
     if (k == 0) first = seconds_now();
     if (ends(token) && !options.ignore_end) {
       result.finish = Finish::end;
@@ -56,8 +44,8 @@ GenerateResult Generator::generate(const std::vector<int32_t>& prompt, const Gen
     }
     // The last token is not read: nobody asks for what follows it.
     if (k + 1 == options.max_tokens) break;
-    if (chosen) {
-      decoder_.step_on(k + 2 < options.max_tokens, draws ? Choice::drawn : Choice::likeliest);
+    if (following.choice()) {
+      decoder_.step_on(k + 2 < options.max_tokens, *following.choice());
     } else {
       decoder_.step({token});
     }

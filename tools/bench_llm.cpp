@@ -9,6 +9,7 @@
 #include "lumen/backend/cpu/cpu_executable.h"
 #include "lumen/base/clock.h"
 #include "lumen/base/statistics.h"
+#include "models/next_token.h"
 #include "tools/files.h"
 #include "tools/language.h"
 #include "tools/profile_runs.h"
@@ -27,6 +28,10 @@ Expected<std::vector<int64_t>> parse_lengths(const std::string& text) {
     lengths.push_back(length);
   }
   return lengths;
+}
+
+SamplingOptions sampling_options(int32_t top_k, uint64_t seed) {
+  return {.temperature = top_k > 0 ? 1.0F : 0.0F, .top_k = top_k, .seed = seed};
 }
 
 class LlmBench {
@@ -58,18 +63,34 @@ class LlmBench {
     for (int64_t round = 0; round < arguments_.rounds; ++round) {
       const double start = seconds_now();
       const int64_t part = std::max<int64_t>(1, length / arguments_.rounds);
-      for (int64_t k = 0; k < part; ++k) decoder_.step_on(true);
+      for (int64_t k = 0; k < part; ++k) write();
       rates.push_back(static_cast<double>(part) * batch() / (seconds_now() - start));
     }
     if (arguments_.profile) begin_text();  // there may be no room for more
-    return report(fmt::format("tg {}", length), median(rates), [&] { decoder_.step_on(true); });
+    return report(fmt::format("tg {}", length), median(rates), [&] { write(); });
   }
 
  private:
   void begin_text() {
     decoder_.reset();
+    following_.clear();
+    for (int64_t b = 0; b < decoder_.batch(); ++b) {
+      following_.emplace_back(decoder_, b, sampling_options(arguments_.top_k, static_cast<uint64_t>(b)));
+    }
     decoder_.prefill(prompts_of(128), 128);
     decoder_.step(std::vector<int32_t>(static_cast<size_t>(decoder_.batch()), 5));
+  }
+  // The next token of each sequence.
+  void write() {
+    tokens_.clear();
+    std::optional<models::Choice> choice;
+    bool by_model = true;
+    for (models::NextToken& following : following_) {
+      tokens_.push_back(following.next());
+      by_model = by_model && following.choice();
+      choice = following.choice();
+    }
+    by_model ? decoder_.step_on(true, *choice) : decoder_.step(tokens_);
   }
   double batch() const { return static_cast<double>(decoder_.batch()); }
   std::vector<std::vector<int32_t>> prompts_of(int64_t length) const {
@@ -88,6 +109,8 @@ class LlmBench {
   int64_t vocabulary_;
   const LlmBenchArguments& arguments_;
   bench::Limits limits_;  // none without a profile
+  std::vector<models::NextToken> following_;
+  std::vector<int32_t> tokens_;
 };
 
 }  // namespace
@@ -96,7 +119,9 @@ Expected<int> bench_language_model(const LlmBenchArguments& arguments) try {
   const std::vector<int64_t> lengths = LUMEN_TRY(parse_lengths(arguments.prompts));
   LUMEN_TRY(check_writable(arguments.json));
   TraceFile trace(arguments.trace);
-  const std::unique_ptr<LanguageModel> loaded = LUMEN_TRY(load_model(arguments.model, need_causal, trace.trace()));
+  ModelArguments model = arguments.model;
+  model.candidates = sampling_options(arguments.top_k, 0).useful_candidates();
+  const std::unique_ptr<LanguageModel> loaded = LUMEN_TRY(load_model(model, need_causal, trace.trace()));
   fmt::print("{} {}, {} MB of weights; load {:.2f} s, search {:.2f} s ({} of {} parts, {} kernels timed)\n",
              arguments.model.path, loaded->model.architecture, loaded->files.bytes() >> 20, loaded->load_seconds,
              loaded->search_seconds, loaded->report.distinct, loaded->report.parts, loaded->report.measured);

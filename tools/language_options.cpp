@@ -175,6 +175,10 @@ void add_llm_bench(CLI::App& bench, LanguageArguments& arguments, Chosen& chosen
   add_model(*llm, arguments.bench.model, arguments.threads);
   llm->add_option("--pp", arguments.bench.prompts, "lengths of prompts")->capture_default_str()->type_name("N,N");
   llm->add_option("--tg", arguments.bench.tokens, "tokens to write; 0: none")->capture_default_str();
+  llm->add_option("--top-k", arguments.bench.top_k,
+                  "draw each of them from the K likeliest (default: take the likeliest)")
+      ->check(CLI::Range(1, 1 << 20))
+      ->type_name("K");
   llm->add_option("--batch", arguments.bench.model.batch, "texts that are read and written at once; rates are of all")
       ->check(CLI::Range(int64_t{1}, int64_t{1024}))
       ->capture_default_str()
