@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "lumen/codegen/constant_of.h"
 #include "lumen/codegen/contract_types.h"
 #include "lumen/codegen/cuda_contract_factor.h"
 #include "lumen/codegen/schedule_text.h"
 #include "lumen/codegen/wide_store.h"
+#include "lumen/hlir/binary.h"
 #include "lumen/hlir/cast.h"
 #include "lumen/ir/expr_bounds.h"
 
@@ -46,6 +49,52 @@ bool is_result(DType result, DType factors) {
   return result == f32 ? factors != f64 : is_byte_float(factors) && (result == bf16 || result == f16);
 }
 
+// An output that is nothing but sums, multiplied by numbers and rounded; nothing where it is more.
+class ScaledSums {
+ public:
+  static std::optional<ScaledSums> find(const Graph& graph, NodeId output, NodeId sums) {
+    ScaledSums found(graph, sums);
+    found.dtype_ = graph[output].type.dtype;
+    if (output != sums && graph[output].is<hlir::Cast>()) output = graph[output].operands[0];
+    return found.take(output, true) && found.has_sums_ ? std::optional(found) : std::nullopt;
+  }
+
+  DType dtype() const { return dtype_; }  // of the output
+  bool is_scaled() const { return constant_ || !scales_.empty(); }
+  float constant() const { return constant_.value_or(1); }
+  const std::vector<uint32_t>& scales() const { return scales_; }
+
+ private:
+  ScaledSums(const Graph& graph, NodeId sums) : graph_(&graph), sums_(sums) {}
+
+  // Few numbers are taken, so that powers by squaring end soon, too. Sums behind views lie elsewhere.
+  bool take(NodeId id, bool may_be_sums) {
+    if (id == sums_) return may_be_sums && !std::exchange(has_sums_, true);
+    const NodeId source = behind_views(*graph_, id);
+    const Node& node = (*graph_)[source];
+    if (node.is<hlir::Mul>()) {
+      const bool may = may_be_sums && source == id;
+      return take(node.operands[0], may) && take(node.operands[1], may);
+    }
+    if (const std::optional<double> number = constant_of(*graph_, source)) {
+      const auto constant = static_cast<float>(*number);
+      return node.type.dtype == f32 && std::isnormal(constant) && !std::exchange(constant_, constant);
+    }
+    const auto input = std::ranges::find(graph_->inputs(), source);
+    if (input == graph_->inputs().end() || node.type.dtype != f32 || !(node.type.shape.numel() == Expr(1)))
+      return false;
+    scales_.push_back(static_cast<uint32_t>(input - graph_->inputs().begin()));
+    return scales_.size() <= kMostScales;
+  }
+
+  const Graph* graph_;
+  NodeId sums_;
+  DType dtype_{};
+  bool has_sums_ = false;
+  std::optional<float> constant_;
+  std::vector<uint32_t> scales_;
+};
+
 class LibraryPrinter {
  public:
   LibraryPrinter(const Graph& body, const ContractRoles& roles, const LibrarySchedule& schedule, const Target& target)
@@ -60,15 +109,19 @@ class LibraryPrinter {
       const std::string packed = fmt::format("{}_columns{}", name, side);
       products.push_back(LUMEN_TRY(product_of(rows, LUMEN_TRY(factor_of(roles_.columns[side], Role::column, packed)))));
     }
-    const std::optional<DType> rounded = rounded_sums();
+    const std::optional<ScaledSums> scaled = scaled_sums();
     const Expected<LibraryMatrix> direct = result_of();
-    const bool is_direct = rounded && is_result(*rounded, rows.dtype) && direct.ok();
+    const bool is_direct = scaled && is_result(scaled->dtype(), rows.dtype) && direct.ok();
     sum_dtype_ = stored_sums(rows.dtype);
     const Expr sums = is_direct ? Expr(0) : reserve(result_count() * (std::ssize(products) * sum_size()));
     for (size_t side = 0; side < products.size(); ++side) {
       LibraryProduct& product = products[side];
       product.result = is_direct ? *direct : sums_of(sums, side);
-      if (is_direct) product.result.dtype = *rounded;
+      if (is_direct) {
+        product.result.dtype = scaled->dtype();
+        product.constant = scaled->constant();
+        product.scales = scaled->scales();
+      }
       product.workspace = target_.cuda ? kWorkspace : 0;
       KernelStep step{fmt::format("{}_product{}", name, side), Expr(1)};
       step.product = product;
@@ -167,14 +220,12 @@ class LibraryPrinter {
   Expr variable(Role role) const { return Expr::index(static_cast<int>(role), roles_.extent(role)); }
   Expr extent_or_one(Role role) const { return max(roles_.extent(role), 1); }
 
-  // The dtype of the one output, when that is nothing but the sums.
-  std::optional<DType> rounded_sums() const {
+  // What the library gives as the one output: it scales products of floats of 8 bits.
+  std::optional<ScaledSums> scaled_sums() const {
     if (body_.outputs().size() != 1 || roles_.contracts.size() != 1) return std::nullopt;
-    const NodeId output = roles_.graph->outputs()[0].value;
-    const Node& node = (*roles_.graph)[output];
-    const bool sums = output == roles_.contracts[0];
-    if (!sums && !(node.is<hlir::Cast>() && node.operands[0] == roles_.contracts[0])) return std::nullopt;
-    return node.type.dtype;
+    std::optional<ScaledSums> found =
+        ScaledSums::find(*roles_.graph, roles_.graph->outputs()[0].value, roles_.contracts[0]);
+    return found && found->is_scaled() && !takes_bytes_ ? std::nullopt : found;
   }
 
   Expected<LibraryProduct> product_of(const LibraryMatrix& rows, const LibraryMatrix& columns) const {

@@ -1,8 +1,9 @@
 // Contracts that a library computes (library_product.h). Steps of our own stand around that: on a GPU, one before it
 // stores a factor that is computed, or no matrix, as one; one after it makes the outputs of the sums where they are
 // more than the sums, rounded, or no matrix. Floats of 8 bits are multiplied as such where both factors are, one of
-// them is f8e4m3, and columns and sum are multiples of 16; they are matrices along the sum. Scales are not the
-// library's: rules move them behind the sum, and the step after it multiplies by them.
+// them is f8e4m3, and columns and sum are multiples of 16; they are matrices along the sum. Their scales, which rules
+// move behind the sum, are the library's where nothing else is left to do: at most two inputs that are one number of
+// f32 each, and a constant. Others, such as those of rows and of columns, are what the step after it multiplies by.
 #pragma once
 
 #include <string>

@@ -20,7 +20,7 @@ namespace lumen {
 namespace {
 
 constexpr std::string_view kMagic = "lumen-program";
-constexpr int kVersion = 6;
+constexpr int kVersion = 7;
 constexpr size_t kLongestHead = 120;
 
 std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "lumen/codegen/contract_types.h"
 #include "lumen/codegen/element.h"
 #include "lumen/ir/text.h"
 #include "lumen/kernel/contract.h"
@@ -27,6 +29,8 @@ Json product_json(const LibraryProduct& product) {
           {"columns", matrix_json(product.columns)},
           {"result", matrix_json(product.result)},
           {"sizes", {product.batch.str(), product.row_count.str(), product.column_count.str(), product.summed.str()}},
+          {"constant", product.constant},
+          {"scales", list(product.scales)},
           {"algorithm", product.algorithm},
           {"workspace", product.workspace}};
 }
@@ -89,6 +93,23 @@ Expected<LibraryMatrix> read_matrix(const Json& json, size_t buffers, std::span<
   return matrix;
 }
 
+// What a product is multiplied by. The library reads scales at their addresses, and no other multiplies by any.
+Expected<void> read_scales(const JsonMembers& members, const Graph& body, LibraryProduct& product) {
+  product.constant = static_cast<float>(LUMEN_TRY(members.real("constant")));
+  if (!std::isnormal(product.constant)) return members.wrong("constant", "a normal number of f32");
+  product.scales = LUMEN_TRY(members.numbers("scales", body.inputs().size()));
+  for (const uint32_t scale : product.scales) {
+    const TensorType& type = body[body.inputs()[scale]].type;
+    if (type.dtype != f32 || !(type.shape.numel() == Expr(1))) return members.wrong("scales", "single numbers of f32");
+  }
+  if (product.scales.size() > kMostScales) return members.wrong("scales", "two numbers at most");
+  const bool is_scaled = product.constant != 1 || !product.scales.empty();
+  if (is_scaled && !(is_byte_float(product.rows.dtype) && is_byte_float(product.columns.dtype))) {
+    return members.wrong("scales", "of floats of 8 bits, as \"constant\"");
+  }
+  return {};
+}
+
 Expected<LibraryProduct> read_product(const Json& json, const Graph& body, std::span<const Expr> dims) {
   const JsonMembers members(json, "product");
   LibraryProduct product;
@@ -103,6 +124,7 @@ Expected<LibraryProduct> read_product(const Json& json, const Graph& body, std::
     if (!sizes[k].is_string()) return members.wrong("sizes", "four texts");
     *places[k] = LUMEN_TRY(read_expr(sizes[k].get<std::string>(), dims));
   }
+  LUMEN_TRY(read_scales(members, body, product));
   product.algorithm = LUMEN_TRY(members.number("algorithm"));
   product.workspace = LUMEN_TRY(members.number("workspace"));
   if (product.algorithm < 0 || product.workspace < 0) return members.wrong("algorithm", "0 or more, as \"workspace\"");
@@ -230,6 +252,12 @@ Expected<int64_t> JsonMembers::number(const char* name) const {
   const Json* found = find(name);
   if (found == nullptr || !found->is_number_integer()) return wrong(name, "a number");
   return found->get<int64_t>();
+}
+
+Expected<double> JsonMembers::real(const char* name) const {
+  const Json* found = find(name);
+  if (found == nullptr || !found->is_number()) return wrong(name, "a number");
+  return found->get<double>();
 }
 
 Expected<std::vector<uint32_t>> JsonMembers::numbers(const char* name, size_t end) const {

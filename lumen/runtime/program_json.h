@@ -21,6 +21,7 @@ class JsonMembers {
   Expected<const Json*> object(const char* name) const;
   Expected<std::string> text(const char* name) const;
   Expected<int64_t> number(const char* name) const;
+  Expected<double> real(const char* name) const;
   // Numbers below `end`.
   Expected<std::vector<uint32_t>> numbers(const char* name, size_t end) const;
   Diag wrong(const char* name, const std::string& wanted) const;

@@ -326,6 +326,79 @@ TEST(CudaContract, multiplies_floats_of_8_bits_by_a_library) {
   cases.run();
 }
 
+// What a product of floats of 8 bits is scaled by.
+struct ScaleCase {
+  std::vector<Shape> scales;
+  std::vector<double> constants = {};
+  DType result = f32;
+  DType held = f32;      // the scales
+  bool squared = false;  // the product of scales is computed first, and multiplied by itself
+  bool as_well = false;  // sums are an output, too
+  DType factors = f8e4m3;
+};
+std::shared_ptr<const Graph> scaled_body(const ScaleCase& how) {
+  Graph graph;
+  const Tensor x = cast(graph.input("a0", {48, 64}, how.factors), f32);
+  const Tensor w = cast(graph.input("a1", {48, 64}, how.factors), f32);
+  const Tensor sums = product(x, "mk", w, "nk", "mn");
+  Tensor scaled = sums;
+  for (size_t k = 0; k < how.scales.size(); ++k) {
+    const Tensor scale = cast(graph.input("a" + std::to_string(k + 2), how.scales[k], how.held), f32);
+    scaled = k % 2 == 0 ? scaled * (how.squared ? scale * scale : scale) : scale * scaled;
+  }
+  for (const double constant : how.constants) scaled = scaled * constant;
+  cast(scaled, how.result).output("r0");
+  if (how.as_well) sums.output("r1");
+  return clone(graph);
+}
+
+TEST(CudaContract, gives_a_library_scales_of_8_bits) {
+  Target target = tests::gpu_target();
+  target.library = true;
+  // How many steps there are; and the product's constant, scales, and result.
+  const auto given = [&](const ScaleCase& how) {
+    const KernelText kernel = print_kernel(*scaled_body(how), "k", "library", target).value();
+    const LibraryProduct& product = *kernel.steps[0].product;
+    return fmt::format("{}: {} [{}] {}", kernel.steps.size(), product.constant, fmt::join(product.scales, " "),
+                       name(product.result.dtype));
+  };
+  EXPECT_EQ(given({{{48, 1}}}), "2: 1 [] f32") << "of rows";
+  EXPECT_EQ(given({{{48}}, {}, bf16}), "2: 1 [] f32") << "of columns";
+  EXPECT_EQ(given({{{1}, {48, 1}}}), "2: 1 [] f32") << "one of each kind";
+  EXPECT_EQ(given({{{1}, {1}, {1}}}), "2: 1 [] f32") << "three";
+  EXPECT_EQ(given({{{1}}, {}, f32, bf16}), "2: 1 [] f32") << "held in bf16";
+  EXPECT_EQ(given({.scales = {{1}}, .as_well = true}), "2: 1 [] f32");
+  EXPECT_EQ(given({.scales = {}, .constants = {0}}), "2: 1 [] f32") << "a library would not look at NaN";
+  EXPECT_EQ(given({.scales = {}, .constants = {1e-40}}), "2: 1 [] f32");
+  EXPECT_EQ(given({.scales = {{1}, {1}}, .squared = true}), "2: 1 [] f32") << "four";
+  EXPECT_EQ(given({.scales = {{1}}, .factors = bf16}), "2: 1 [] f32");
+  EXPECT_EQ(given({.scales = {}, .constants = {0.5}, .factors = bf16}), "2: 1 [] f32");
+
+  EXPECT_EQ(given({{}}), "1: 1 [] f32");
+  EXPECT_EQ(given({{{1}}}), "1: 1 [2] f32");
+  EXPECT_EQ(given({{{}, {1, 1}}}), "1: 1 [3 2] f32");
+  EXPECT_EQ(given({{{1}, {1}}, {}, bf16}), "1: 1 [3 2] bf16");
+  EXPECT_EQ(given({{{1}}, {0.25}, f16}), "1: 0.25 [2] f16");
+  EXPECT_EQ(given({{}, {3}, bf16}), "1: 3 [] bf16");
+  EXPECT_EQ(given({.scales = {{1}}, .squared = true}), "1: 1 [2 2] f32");
+}
+
+TEST(CudaContract, scales_floats_of_8_bits_by_a_library) {
+  Target target = tests::gpu_target();
+  target.library = true;
+  CudaCases cases(0, {"library"}, target);
+  const std::vector<Shape> scales[] = {{}, {{1}}, {{}, {1, 1}}, {{1}, {48, 1}}, {{48}}, {{1}, {1}, {1}}};
+  for (const std::vector<Shape>& each : scales) {
+    for (const DType result : {f32, bf16, f16}) {
+      cases.add(*scaled_body({.scales = each, .result = result}), {{}});
+      cases.add(*scaled_body({.scales = each, .constants = {0.75}, .result = result, .squared = each.size() == 1}),
+                {{}});
+    }
+  }
+  EXPECT_EQ(cases.size(), 36u);
+  cases.run();
+}
+
 TEST(CudaContract, gives_a_library_only_what_it_can_do) {
   Target target = tests::gpu_target();
   target.library = true;

@@ -106,8 +106,10 @@ class Buffers {
     const auto place = [&](std::vector<std::vector<std::byte>>& buffers, const LibraryMatrix& matrix) {
       return matrix.buffer == buffers.size() ? room : std::span(buffers[matrix.buffer]);
     };
+    std::vector<float> scales(product.scales.size());
+    for (size_t k = 0; k < scales.size(); ++k) std::memcpy(&scales[k], in_[product.scales[k]].data(), sizeof(float));
     LibraryStep(product, renamed_)
-        .run(place(in_, product.rows), place(in_, product.columns), place(out_, product.result));
+        .run(place(in_, product.rows), place(in_, product.columns), place(out_, product.result), scales);
   }
 
   std::vector<HostTensor> outputs() {

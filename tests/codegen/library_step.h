@@ -13,8 +13,12 @@ class LibraryStep {
   // `dims` are values of n0, n1, ….
   LibraryStep(const LibraryProduct& product, const DimValues& dims) : product_(product), dims_(dims) {}
 
-  // The bytes of the matrices' buffers.
-  void run(std::span<const std::byte> rows, std::span<const std::byte> columns, std::span<std::byte> result) const {
+  // The bytes of the matrices' buffers; what the scales are.
+  void run(std::span<const std::byte> rows, std::span<const std::byte> columns, std::span<std::byte> result,
+           std::span<const float> scales = {}) const {
+    EXPECT_EQ(scales.size(), product_.scales.size());
+    float scale = product_.constant;
+    for (const float each : scales) scale *= each;
     const int64_t row_count = value(product_.row_count), column_count = value(product_.column_count);
     const int64_t summed = value(product_.summed);
     for (int64_t b = 0; b < value(product_.batch); ++b) {
@@ -25,7 +29,7 @@ class LibraryStep {
             sum += read(product_.rows, rows, factor_at(product_.rows, b, r, s)) *
                    read(product_.columns, columns, factor_at(product_.columns, b, c, s));
           }
-          write(result, value(product_.result.batch_step) * b + value(product_.result.pitch) * r + c, sum);
+          write(result, value(product_.result.batch_step) * b + value(product_.result.pitch) * r + c, sum * scale);
         }
       }
     }

@@ -47,6 +47,10 @@ class CudaRuns : public tests::CudaFakes {
     matrices.insert(matrices.find(multiplies),
                     "  FILE* f = fopen(\"" + folder_.path() +
                         "/products\", \"a\"); fprintf(f, \"%d \", (int)rl->columns); fclose(f);\n");
+    const std::string noted = "  if (al->type) return 0;";
+    matrices.insert(matrices.find(noted),
+                    "  FILE* s = fopen(\"" + folder_.path() +
+                        "/scales\", \"a\"); fprintf(s, \"%g %g, \", given[0], given[1]); fclose(s);\n");
     search.matrices = {library("matrices", "#include <stdio.h>\n" + matrices)};
     search.worker.command = {};
     device_ = CudaDevice::open(0, 0, search).value();
@@ -185,6 +189,29 @@ TEST_F(CudaRuns, products_of_a_bucket_are_one) {
   };
   EXPECT_EQ(run(true), "launch a, launch a, launch a, 104 104 ") << "before it is captured, and then";
   EXPECT_EQ(run(false), "launch a, launch b, launch c, 97 97 104 104 100 100 ");
+}
+
+// Captured with their addresses: in the caller's memory, and in the program's own.
+TEST_F(CudaRuns, products_are_scaled_where_the_scales_are) {
+  Graph graph;
+  const Tensor x = cast(graph.input("x", {32, 64}, f8e4m3), f32), w = cast(graph.input("w", {64, 64}, f8e4m3), f32);
+  const Tensor own = sum(graph.input("s", {64}), {0});
+  (matmul(x, transpose(w)) * own * graph.input("t", {1})).output("y");
+  executable_ = load(graph);
+  std::vector<Buffer> buffers;
+  for (const int64_t bytes : {32 * 64, 64 * 64, 64 * 4, 4, 4, 32 * 64 * 4}) {
+    buffers.push_back(Buffer::make(device_->memory(), bytes).value());
+  }
+  EXPECT_TRUE(executable_->prepare({}).ok());
+  for (const size_t scale : {3, 4, 3}) {
+    *reinterpret_cast<float*>(buffers[scale].data()) = static_cast<float>(scale);
+    const void* const in[] = {buffers[0].data(), buffers[1].data(), buffers[2].data(), buffers[scale].data()};
+    void* const out[] = {buffers[5].data()};
+    EXPECT_TRUE(executable_->run(in, out).ok());
+  }
+  std::ifstream scales(folder_ / "scales");
+  EXPECT_EQ((std::string{std::istreambuf_iterator<char>(scales), {}}), "0 3, 0 3, 0 4, 0 4, ")
+      << "before it is captured, and then; kernels do nothing here";
 }
 
 // The driver ends this process where it is asked for what is not there.

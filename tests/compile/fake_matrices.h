@@ -3,12 +3,13 @@
 
 namespace lumen::tests {
 
-// Matrices of f32 with their neighbours in columns. An algorithm leaves its number in the workspace.
+// Matrices of f32 with their neighbours in columns. An algorithm leaves its number in the workspace; one for floats of
+// 8 bits only what it was asked: the types, what the scales are, and the constant.
 inline constexpr const char* kFakeMatrices = R"C(
 #include <stdint.h>
 #include <stdlib.h>
 struct layout { int type; uint64_t rows, columns; int64_t pitch; int32_t batch; int64_t step; };
-struct descriptor { int compute, scale; int32_t transposed[2]; };
+struct descriptor { int compute, scale; int32_t transposed[2]; const float* scales[2]; };
 struct preference { size_t workspace; uint32_t alignment[4]; };
 struct proposal { uint64_t algorithm[8]; size_t workspace; int state; float waves; int reserved[4]; };
 int cublasLtCreate(void** h) { *h = malloc(1); return 0; }
@@ -17,6 +18,7 @@ int cublasLtMatmulDescCreate(struct descriptor** d, int compute, int scale) {
 }
 int cublasLtMatmulDescDestroy(void* d) { free(d); return 0; }
 int cublasLtMatmulDescSetAttribute(struct descriptor* d, int which, const int32_t* value, size_t size) {
+  if (size == 8 && (which == 17 || which == 18)) { d->scales[which - 17] = *(const float**)value; return 0; }
   if (size != 4 || which < 3 || which > 4) return 7;
   d->transposed[which - 3] = *value; return 0;
 }
@@ -46,13 +48,18 @@ int cublasLtMatmulAlgoGetHeuristic(void* h, struct descriptor* d, struct layout*
       !(bytes || (a->type == 0 && b->type == 0 && r->type == 0))) { *found = 0; return 0; }
   *found = 2;
   for (int k = 0; k < 2; ++k) { out[k].algorithm[0] = 100 * p->alignment[0] + k; out[k].workspace = 64; }
+  for (int k = 0; k < 2; ++k) out[k].algorithm[1] = (d->scales[0] != 0) + (d->scales[1] != 0);
   return 0;
 }
 int cublasLtMatmul(void* h, struct descriptor* d, const float* alpha, const float* a, struct layout* al, const float* b,
                    struct layout* bl, const float* beta, const float* c, struct layout* cl, float* r, struct layout* rl,
                    const uint64_t* algorithm, uint64_t* workspace, size_t bytes, void* stream) {
-  if (*alpha != 1 || *beta != 0 || bytes < 8) return 7;
+  if ((*alpha != 1 && !al->type) || *beta != 0 || bytes < 64) return 7;
+  if (algorithm[1] != (d->scales[0] != 0) + (d->scales[1] != 0)) return 7;  // made for others
   *workspace = al->type ? 10000 * al->type + 100 * bl->type + rl->type : *algorithm;
+  float* given = (float*)(workspace + 1);
+  for (int k = 0; k < 2; ++k) given[k] = d->scales[k] ? *d->scales[k] : 0;
+  given[2] = *alpha;
   if (al->type) return 0;
   uint64_t depth = d->transposed[0] ? al->rows : al->columns;
   for (int t = 0; t < rl->batch; ++t)

@@ -1,6 +1,7 @@
 // cuBLASLt as Lumen calls it, where there is none (fake_matrices.h).
 #include "lumen/backend/cuda/matrix_library.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -27,6 +28,18 @@ class MatrixLibraryTest : public ::testing::Test {
 
 LibraryMatrix matrix(int64_t offset, int64_t batch_step, int64_t pitch, bool along_summed) {
   return {0, f32, offset, batch_step, pitch, along_summed};
+}
+
+LibraryProduct product_of_8_bits() {
+  LibraryProduct product;
+  product.rows = product.columns = {0, f8e4m3, 0, 0, 32, true};
+  product.result = {0, f32, 0, 0, 48, false};
+  product.batch = 1;
+  product.row_count = 5;
+  product.column_count = 48;
+  product.summed = 32;
+  product.workspace = 64;
+  return product;
 }
 
 TEST_F(MatrixLibraryTest, says_that_there_is_none) {
@@ -65,7 +78,7 @@ TEST_F(MatrixLibraryTest, multiplies_every_layout) {
     uint64_t workspace[8] = {};
     const auto address = [](auto* data) { return reinterpret_cast<Address>(data); };
     const std::shared_ptr<const MatrixProduct> ready = matrices->prepare(product, dims).value();
-    ASSERT_TRUE(ready->run(address(a.data()), address(b.data()), address(got.data()), address(workspace), {}).ok());
+    ASSERT_TRUE(ready->run(address(a.data()), address(b.data()), address(got.data()), {}, address(workspace), {}).ok());
     EXPECT_EQ(got, wanted) << layout;
     EXPECT_EQ(workspace[0], 25601u) << "the last of the two, for columns at multiples of 256 bytes";
   }
@@ -75,19 +88,14 @@ TEST_F(MatrixLibraryTest, asks_for_floats_of_8_bits) {
   const std::shared_ptr<const MatrixLibrary> matrices = MatrixLibrary::load({library(tests::kFakeMatrices)}).value();
   // The types of columns, rows and result, as the library numbers them; 0: it has no algorithm.
   const auto asked = [&](DType rows, DType columns, DType result, bool along = true) -> uint64_t {
-    LibraryProduct product;
-    product.rows = {0, rows, 0, 0, 32, true};
+    LibraryProduct product = product_of_8_bits();
+    product.rows.dtype = rows;
     product.columns = {0, columns, 0, 0, along ? 32 : 48, along};
-    product.result = {0, result, 0, 0, 48, false};
-    product.batch = 1;
-    product.row_count = 5;
-    product.column_count = 48;
-    product.summed = 32;
-    product.workspace = 64;
+    product.result.dtype = result;
     const auto ready = matrices->prepare(product, {});
     uint64_t workspace[8] = {};
     if (!ready.ok()) return 0;
-    EXPECT_TRUE((*ready)->run(0, 0, 0, reinterpret_cast<Address>(workspace), {}).ok());
+    EXPECT_TRUE((*ready)->run(0, 0, 0, {}, reinterpret_cast<Address>(workspace), {}).ok());
     return workspace[0];
   };
   EXPECT_EQ(asked(f8e5m2, f8e5m2, f32), 0u);
@@ -96,6 +104,31 @@ TEST_F(MatrixLibraryTest, asks_for_floats_of_8_bits) {
   EXPECT_EQ(asked(f8e4m3, f8e4m3, bf16), 282814u);
   EXPECT_EQ(asked(f8e5m2, f8e4m3, f32), 282900u);
   EXPECT_EQ(asked(f8e4m3, f8e5m2, bf16), 292814u);
+}
+
+// Scales are where they are when it runs, which may be elsewhere the next time.
+TEST_F(MatrixLibraryTest, scales_floats_of_8_bits) {
+  const std::shared_ptr<const MatrixLibrary> matrices = MatrixLibrary::load({library(tests::kFakeMatrices)}).value();
+  const auto given = [&](float constant, const std::vector<float>& scales) {
+    LibraryProduct product = product_of_8_bits();
+    product.constant = constant;
+    product.scales.resize(scales.size());
+    const std::shared_ptr<const MatrixProduct> ready = matrices->prepare(product, {}).value();
+    struct {
+      uint64_t types;
+      float first, second, constant;
+      uint64_t rest[5];
+    } workspace = {};
+    for (const std::vector<float>& each : {std::vector<float>(scales.size(), 99), scales}) {
+      std::vector<Address> addresses;
+      for (const float& scale : each) addresses.push_back(reinterpret_cast<Address>(&scale));
+      EXPECT_TRUE(ready->run(0, 0, 0, addresses, reinterpret_cast<Address>(&workspace), {}).ok());
+    }
+    return fmt::format("{} {} {}", workspace.first, workspace.second, workspace.constant);
+  };
+  EXPECT_EQ(given(1, {}), "0 0 1");
+  EXPECT_EQ(given(1, {3}), "3 0 1");
+  EXPECT_EQ(given(0.25F, {3, 5}), "3 5 0.25");
 }
 
 TEST_F(MatrixLibraryTest, says_that_it_cannot) {

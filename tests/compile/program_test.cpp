@@ -139,7 +139,7 @@ TEST(ProgramFile, says_what_it_cannot_read) {
   const std::string good = program_text(*compiled.graph, compiled.variants, *compiled.device);
   EXPECT_EQ(loaded("something else"), "not a Lumen program");
   EXPECT_EQ(loaded("lumen-program 9 1 1 0\nab"),
-            "a program of version 9; this Lumen reads version 6: compile it again");
+            "a program of version 9; this Lumen reads version 7: compile it again");
   EXPECT_EQ(loaded(good.substr(0, good.size() - 1)), "cut off, or not as it was written");
   EXPECT_EQ(loaded(good.substr(0, 20)), "cut off, or not as it was written");
   std::string damaged = good;
@@ -324,6 +324,56 @@ TEST(ProgramFile, keeps_how_steps_run) {
       EXPECT_EQ(is[k].product->columns.pitch, was[k].product->columns.pitch);
     }
   }
+}
+
+// A product of floats of 8 bits with scales of its factors, from the graph on.
+Program scaled_product(std::string_view schedule, DType result, const Shape& row_scale) {
+  Graph graph;
+  const Tensor x = graph.input("x", {64, 256}, f8e4m3), w = graph.input("w", {128, 256}, f8e4m3);
+  const Tensor rows = cast(x, f32) * graph.input("x_scale", row_scale);
+  const Tensor columns = cast(w, f32) * graph.input("w_scale", {1});
+  cast(matmul(rows, transpose(columns)) * 0.375, result).output("out");
+  const std::shared_ptr<const Graph> body = rewrite(graph).value().candidates[0].graph;
+  Target target = tests::gpu_target();
+  target.library = true;
+  return search::alone(search::make_kernel(body, std::string(schedule), target).value()).value();
+}
+
+TEST(ProgramFile, keeps_scales) {
+  for (const DType result : {f32, bf16}) {
+    const Program saved = scaled_product("library", result, {1});
+    ASSERT_EQ(saved.kernels[0].text.steps.size(), 1u) << print(*saved.kernels[0].body);
+    const LibraryProduct was = *saved.kernels[0].text.steps[0].product;
+    EXPECT_EQ(was.constant, 0.375F);
+    EXPECT_EQ(was.scales.size(), 2u);
+    EXPECT_EQ(was.result.dtype, result);
+    const Program read = read_program_json(program_json(saved), *saved.graph).value();
+    const LibraryProduct is = *read.kernels[0].text.steps[0].product;
+    EXPECT_EQ(is.constant, was.constant);
+    EXPECT_EQ(is.scales, was.scales);
+  }
+  EXPECT_EQ(scaled_product("library", bf16, {64, 1}).kernels[0].text.steps.size(), 2u) << "of rows: a step behind";
+}
+
+TEST(ProgramFile, refuses_scales_that_are_none) {
+  const Program saved = scaled_product("library", bf16, {1});
+  const auto read_with = [&](const char* member, const nlohmann::json& value, const char* narrow = "f8e4m3") {
+    nlohmann::json json = program_json(saved);
+    nlohmann::json& product = json["kernels"][0]["steps"][0]["products"][0];
+    product[member] = value;
+    product["columns"]["dtype"] = narrow;
+    const Expected<Program> read = read_program_json(json, *saved.graph);
+    return read.ok() ? "read" : read.diag().str();
+  };
+  const std::vector<uint32_t> good = saved.kernels[0].text.steps[0].product->scales;
+  EXPECT_EQ(read_with("constant", 0), "\"constant\" of the product is not a normal number of f32");
+  EXPECT_EQ(read_with("constant", 1e300), "\"constant\" of the product is not a normal number of f32");
+  EXPECT_EQ(read_with("constant", "1"), "\"constant\" of the product is not a number");
+  EXPECT_EQ(read_with("scales", {7U}), "\"scales\" of the product is not below 4");
+  EXPECT_EQ(read_with("scales", {0U}), "\"scales\" of the product is not single numbers of f32");
+  EXPECT_EQ(read_with("scales", {good[0], good[1], good[0]}), "\"scales\" of the product is not two numbers at most");
+  EXPECT_EQ(read_with("constant", 2, "bf16"), "\"scales\" of the product is not of floats of 8 bits, as \"constant\"");
+  EXPECT_EQ(read_with("constant", 2), "read");
 }
 
 // What the fuzzer of programs begins with (tests/fuzz/program.cpp): it finds little when that is refused.

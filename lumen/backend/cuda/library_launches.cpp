@@ -56,13 +56,16 @@ Expected<void> LibraryLaunches::bind(const ProgramCall& call, size_t step, const
   launch.rows = factor(product.rows);
   launch.columns = factor(product.columns);
   launch.result = outputs + product.result.buffer;
+  for (const uint32_t scale : product.scales) launch.scales.push_back(kFirstInput + scale);
   launch.workspace = LUMEN_TRY(evaluate(kernel.text.scratch, numbered)) - product.workspace;
   return {};
 }
 
 Expected<void> LibraryLaunches::run(const Launch& launch) const {
   const std::vector<uint64_t>& words = launch.arguments;
-  return launch.product->run(words[launch.rows], words[launch.columns], words[launch.result],
+  std::vector<Address> scales;
+  for (const size_t word : launch.scales) scales.push_back(words[word]);
+  return launch.product->run(words[launch.rows], words[launch.columns], words[launch.result], scales,
                              words[launch.scratch] + static_cast<uint64_t>(launch.workspace), device_.stream());
 }
 

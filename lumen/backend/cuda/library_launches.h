@@ -20,6 +20,7 @@ struct Launch {
   std::vector<uint64_t> arguments;
   std::shared_ptr<const MatrixProduct> product = {};
   size_t rows = 0, columns = 0, result = 0, scratch = 0;  // words of `arguments`
+  std::vector<size_t> scales = {};                        // the same
   int64_t workspace = 0;                                  // where it begins in scratch
 };
 constexpr size_t kSizes = 1, kFaults = 2, kEnded = 3, kFirstInput = 4;  // after the rows

@@ -11,11 +11,13 @@ namespace lumen::cuda {
 namespace {
 
 constexpr int kTransposeFirst = 3, kTransposeSecond = 4;  // attributes of a product
+constexpr int kFirstScale = 17;                           // the second follows; by default one f32 for a factor
 constexpr int kBatchCount = 5, kBatchStep = 6;            // of a layout
 constexpr int kMostWorkspace = 1, kFirstAlignment = 5;    // of a preference: four alignments from here on
 constexpr int kComputeF32 = 68, kComputeF64 = 70;
 constexpr int kProposals = 8;
-constexpr uint32_t kAlignment = 256;  // bytes, of buffers
+constexpr uint32_t kAlignment = 256;       // bytes, of buffers
+constexpr Address kAnyScale = kAlignment;  // while algorithms are asked for, which reads nothing
 
 Expected<void> check(Result result, const char* call) {
   if (result == 0) return {};
@@ -104,6 +106,8 @@ Expected<std::shared_ptr<const MatrixProduct>> MatrixLibrary::prepare(const Libr
   made->row_offset_ = LUMEN_TRY(offset(product.rows));
   made->column_offset_ = LUMEN_TRY(offset(product.columns));
   made->result_offset_ = LUMEN_TRY(offset(product.result));
+  made->constant_ = product.constant;
+  LUMEN_TRY(made->set_scales(std::vector<Address>(product.scales.size(), kAnyScale)));
   LUMEN_TRY(choose(product, dims, *made));
   return std::shared_ptr<const MatrixProduct>(std::move(made));
 }
@@ -142,14 +146,25 @@ MatrixProduct::~MatrixProduct() {
   if (descriptor_ != nullptr) call.descriptor_destroy(descriptor_);
 }
 
-Expected<void> MatrixProduct::run(Address rows, Address columns, Address result, Address workspace,
-                                  Stream stream) const {
-  const float one = 1, zero = 0;
+// Whose scale it is does not matter: each multiplies the whole product.
+Expected<void> MatrixProduct::set_scales(std::span<const Address> scales) const {
+  int attribute = kFirstScale;
+  for (const Address scale : scales) {
+    LUMEN_TRY(check(library_->call_.descriptor_set(descriptor_, attribute++, &scale, sizeof scale),
+                    "cublasLtMatmulDescSetAttribute"));
+  }
+  return {};
+}
+
+Expected<void> MatrixProduct::run(Address rows, Address columns, Address result, std::span<const Address> scales,
+                                  Address workspace, Stream stream) const {
+  const float zero = 0;
   const double wide_one = 1, wide_zero = 0;
   const auto at = [](Address address) { return reinterpret_cast<void*>(address); };
   void* const to = at(result + result_offset_);
   void* const own = LUMEN_TRY(library_->handle());
-  return check(library_->call_.multiply(own, descriptor_, wide_ ? static_cast<const void*>(&wide_one) : &one,
+  LUMEN_TRY(set_scales(scales));
+  return check(library_->call_.multiply(own, descriptor_, wide_ ? static_cast<const void*>(&wide_one) : &constant_,
                                         at(columns + column_offset_), columns_, at(rows + row_offset_), rows_,
                                         wide_ ? static_cast<const void*>(&wide_zero) : &zero, to, result_, to, result_,
                                         &algorithm_, at(workspace), workspace_, stream),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -48,24 +49,28 @@ struct MatrixFunctions {
 
 class MatrixLibrary;
 
-// A product of given sizes, ready to run.
+// A product of given sizes, ready to run: by one thread at a time, as the library keeps the addresses of scales with
+// what else it knows of the product.
 class MatrixProduct {
  public:
   ~MatrixProduct();
   MatrixProduct(const MatrixProduct&) = delete;
   MatrixProduct& operator=(const MatrixProduct&) = delete;
 
-  // Addresses of the buffers; what is in front of the matrices is skipped here.
-  Expected<void> run(Address rows, Address columns, Address result, Address workspace, Stream stream) const;
+  // Addresses of the buffers; what is in front of the matrices is skipped here. `scales`: as many as the product has.
+  Expected<void> run(Address rows, Address columns, Address result, std::span<const Address> scales, Address workspace,
+                     Stream stream) const;
 
  private:
   friend class MatrixLibrary;
   explicit MatrixProduct(std::shared_ptr<const MatrixLibrary> library) : library_(std::move(library)) {}
+  Expected<void> set_scales(std::span<const Address> scales) const;
 
   std::shared_ptr<const MatrixLibrary> library_;
   void *descriptor_ = nullptr, *rows_ = nullptr, *columns_ = nullptr, *result_ = nullptr;
   uint64_t row_offset_ = 0, column_offset_ = 0, result_offset_ = 0;  // bytes
   bool wide_ = false;                                                // sums are f64
+  float constant_ = 1;
   MatmulAlgorithm algorithm_{};
   size_t workspace_ = 0;
 };
