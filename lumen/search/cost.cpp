@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "lumen/hlir/binary.h"
+#include "lumen/hlir/cast.h"
 #include "lumen/hlir/unary.h"
 #include "lumen/kernel/contract.h"
 
@@ -12,6 +13,7 @@ namespace lumen {
 namespace {
 
 constexpr int64_t kUsualDim = 256;
+constexpr double kAsBytes = 8;    // times as many products of floats of 8 bits as of others
 constexpr double kAnyOp = 1e-11;  // so that of two programs alike in cost the smaller one is taken
 
 class Roofline {
@@ -88,7 +90,8 @@ class Roofline {
       return kAnyOp + 1.002 * sums * machine_.launch + (1 + sums) * domain / machine_.elements;
     }
     const double bytes = (left + right) * info(given.result.dtype).bits / 8 / machine_.bytes;
-    return kAnyOp + 1.002 * machine_.launch + std::max(domain / machine_.products, bytes);
+    const double products = given.of_bytes ? machine_.products * kAsBytes : machine_.products;
+    return kAnyOp + 1.002 * machine_.launch + std::max(domain / products, bytes);
   }
 
   Machine machine_;
@@ -104,13 +107,22 @@ Machine machine_like(const Target& target) {
 
 OpCost roofline(const Machine& machine, const DimValues& dims) { return Roofline(machine, dims); }
 
+bool widens_bytes(const OpDef& op, const TensorType& operand) {
+  return &op == &op_def<hlir::Cast>() && info(operand.dtype).bits == 8 && is_float(operand.dtype);
+}
+
 double cost_of(const Graph& graph, const OpCost& cost) {
+  const auto is_bytes = [&](NodeId id) {
+    const Node& node = graph[id];
+    return node.operands.size() == 1 && widens_bytes(*node.op, graph[node.operands[0]].type);
+  };
   double sum = 0;
   for (const NodeId id : graph.order()) {
     const Node& node = graph[id];
     std::vector<TensorType> operands;
     for (const NodeId operand : node.operands) operands.push_back(graph[operand].type);
-    sum += cost({*node.op, node.fields, operands, node.type});
+    const bool of_bytes = node.is<llir::Contract>() && std::ranges::all_of(node.operands, is_bytes);
+    sum += cost({*node.op, node.fields, operands, node.type, of_bytes});
   }
   return sum;
 }

@@ -15,6 +15,7 @@ struct CostedOp {
   const void* fields;
   std::span<const TensorType> operands;
   TensorType result;
+  bool of_bytes = false;  // a contraction of floats of 8 bits, which are nothing but cast
 
   template <class Op>
   const Op* as() const {
@@ -39,9 +40,13 @@ Machine machine_like(const Target& target);
 // Views, constants, iotas and inputs are free. An elementwise op costs its elements, by how hard it is to compute, and
 // a gather those it gives, as they can be part of any kernel. A reduction or sort costs the elements it reads, and a
 // launch. A contraction costs its products or the bytes it reads, and a launch; one that uses nothing twice (a sum of
-// squares) costs more than the product and the sums. Dims that `dims` does not have count as 256, or what their bounds
+// squares) costs more than the product and the sums, and one of floats of 8 bits as such less than one of numbers that
+// are computed from them. Dims that `dims` does not have count as 256, or what their bounds
 // have nearest to that.
 OpCost roofline(const Machine& machine = {}, const DimValues& dims = {});
+
+// What a contraction may multiply as floats of 8 bits: a cast of them.
+bool widens_bytes(const OpDef& op, const TensorType& operand);
 
 // Of all ops that the outputs need, each once.
 double cost_of(const Graph& graph, const OpCost& cost);

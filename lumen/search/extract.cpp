@@ -10,6 +10,7 @@
 #include "lumen/egraph/extract/dag.h"
 #include "lumen/egraph/extract/flatten.h"
 #include "lumen/egraph/extract/tree.h"
+#include "lumen/hlir/cast.h"
 #include "lumen/hlir/view.h"
 #include "lumen/kernel/contract.h"
 #include "lumen/search/decode.h"
@@ -43,8 +44,13 @@ class RowCosts {
  public:
   RowCosts(Saturated& saturated, const OpCost& cost) : encoding_(saturated.encoding()), cost_(cost) {
     for (const TermOp& op : encoding_.ops()) {
-      if (op.op != &op_def<hlir::View>()) continue;
-      saturated.egraph().for_each_row(op.table, [&](auto row, bool) { views_.insert(row.back()); });
+      const bool is_view = op.op == &op_def<hlir::View>(), is_cast = op.op == &op_def<hlir::Cast>();
+      if (!is_view && !is_cast) continue;
+      saturated.egraph().for_each_row(op.table, [&](auto row, bool) {
+        if (is_view) views_.insert(row.back());
+        const std::optional<TensorType> from = is_cast ? encoding_.type_of(row.front()) : std::nullopt;
+        if (from && widens_bytes(*op.op, *from)) bytes_.insert(row.back());
+      });
     }
   }
 
@@ -59,10 +65,12 @@ class RowCosts {
     const std::optional<TensorType> type = encoding_.type_of(row.back());
     if (!type) return egraph::kInfinite;
     const FieldBuffer fields = encoding_.fields_of(op, row);
-    const double cost = cost_({*op.op, fields.data(), operands, *type});
-    const bool looks = op.op->family == OpFamily::view || op.op->family == OpFamily::contract;
-    const bool twice = looks && std::any_of(row.begin(), row.begin() + static_cast<ptrdiff_t>(op.operands),
-                                            [&](Value operand) { return views_.contains(operand); });
+    const bool is_contract = op.op->family == OpFamily::contract;
+    const auto read = row.first(op.operands);
+    const bool of_bytes = is_contract && std::ranges::all_of(read, [&](Value each) { return bytes_.contains(each); });
+    const double cost = cost_({*op.op, fields.data(), operands, *type, of_bytes});
+    const bool looks = op.op->family == OpFamily::view || is_contract;
+    const bool twice = looks && std::ranges::any_of(read, [&](Value each) { return views_.contains(each); });
     return twice ? cost + kTwoViews : cost;
   }
 
@@ -70,6 +78,7 @@ class RowCosts {
   const Encoding& encoding_;
   const OpCost& cost_;
   boost::unordered_flat_set<Value> views_;  // classes with a View among their terms
+  boost::unordered_flat_set<Value> bytes_;  // with a Cast of floats of 8 bits
 };
 
 }  // namespace

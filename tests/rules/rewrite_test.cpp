@@ -45,6 +45,18 @@ TEST(Rewrite, products_of_every_layout_become_contractions) {
   }
 }
 
+// Whether there are fewer results to scale, as many as there are numbers of a factor, or more.
+TEST(Rewrite, scales_leave_products_of_8_bits_of_all_sizes) {
+  for (const int64_t rows : {16, 512, 3000}) {
+    Graph graph;
+    const Tensor x = cast(graph.input("x", {rows, 512}, f8e4m3), f32) * graph.input("s", {1});
+    const Tensor w = cast(graph.input("w", {512, 512}, f8e5m2), f32) * graph.input("t", {1});
+    cast(matmul(x, transpose(w)), bf16).output("y");
+    const std::string text = best_of(graph);
+    EXPECT_TRUE(has(text, "%4 = Cast(%") && has(text, "%5 = Cast(%") && has(text, "Contract(%4, %5)")) << text;
+  }
+}
+
 // Scales of whole tensors, of rows and of columns leave a product of floats of 8 bits, which a library multiplies then.
 // In bf16 they do not: what they give is rounded before it is summed.
 TEST(Rewrite, scales_leave_products_of_8_bits) {
