@@ -29,9 +29,11 @@ LUMEN_FN {N}_sums {N}_add({N}_sums s, {N}_sums x, {N}_sums w) {{
   return s;
 }}
 LUMEN_FN float {N}_total({N}_sums s) {{
-  float total = 0;
-  for (int l = 0; l < {L}; ++l) total += s.v[l / {N}_size][l % {N}_size];
-  return total;
+  typedef float four __attribute__((vector_size(16), aligned(4), may_alias));
+  for (int p = 1; p < {L} / {N}_size; ++p) s.v[0] += s.v[p];
+  four total = *(const four*)&s.v[0];
+  for (int l = 4; l < {N}_size; l += 4) total += *(const four*)((const float*)&s.v[0] + l);
+  return (total[0] + total[2]) + (total[1] + total[3]);
 }}
 )";
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "lumen/codegen/contract_narrow.h"
+#include "lumen/codegen/contract_nibbles.h"
 #include "lumen/codegen/contract_runs.h"
 #include "lumen/codegen/contract_skinny_blocks.h"
 #include "lumen/codegen/contract_store.h"
@@ -26,11 +27,15 @@ class SkinnyPrinter : SkinnyFrame {
     if (held && whole && (held->summed == Expr(1) || (held->summed == Expr(0) && s_.blocks == 0))) plain = held;
     if (s_.blocks != 0) scaled_ = scaled_columns(roles, columns).value();
     if (s_.blocks == 0) narrow_ = narrow_columns(*this);
+    if (is_fixed()) nibbles_ = nibble_columns(columns, scaled_);
   }
 
   Expected<KernelText> print() {
     KernelText kernel;
-    if (s_.blocks != 0) kernel.text += scaled_words(name, block(), is_fixed());
+    if (s_.blocks != 0) {
+      kernel.text +=
+          nibbles_.empty() ? scaled_words(name, block(), is_fixed()) : nibble_words(name, nibbles_[0].offset);
+    }
     if (!narrow_.empty()) kernel.text += narrow_words(name, narrow_[0].dtype);
     if (!plain) {
       kernel.text += LUMEN_TRY(rows_step(kernel.faults));
@@ -54,10 +59,16 @@ class SkinnyPrinter : SkinnyFrame {
   // Elements with a scale in common.
   int64_t block() const { return scaled_[0].block(); }
   // What the rows' elements are in scratch, and how many a row has there: with a float of scale for each block, when
-  // they are integers.
+  // they are integers; whole lines, where these are read as such.
   bool has_short_rows() const { return is_fixed() || (!narrow_.empty() && narrow_[0].are_bytes()); }
   std::string_view row_type() const { return has_short_rows() ? "int16_t" : std::string_view(types.sum); }
-  Expr row_size() const { return is_fixed() ? depth + depth / block() * 2 : depth; }
+  Expr row_size() const {
+    constexpr int64_t kLine = 32;
+    if (!nibbles_.empty()) return depth * kMostRoom + ceil_div(depth / block() * 2, kLine) * kLine;
+    return is_fixed() ? depth + depth / block() * 2 : depth;
+  }
+  // So many of them are an element's, without its part of the scale, in C.
+  std::string room() const { return nibbles_.empty() ? "1" : name + "_room"; }
 
   // The rows, computed: each along the summed axis, as many as tiles have.
   Expected<std::string> rows_step(std::vector<std::string>& faults) const {
@@ -90,9 +101,9 @@ class SkinnyPrinter : SkinnyFrame {
         "    for (int64_t k = 0; i1 < {M} && k < {K}; k += {B}) {{\n"
         "      LUMEN_ELEMENTS(l, {B}) {{\n        const int64_t i3 = k + l;\n{text}      block[l] = {value};\n      "
         "}}\n"
-        "      {name}_fix(block, x + k, (float*)(x + {K}) + k / {B});\n    }}\n",
+        "      {name}_fix(block, x + k * {room}, (float*)(x + {K} * {room}) + k / {B});\n    }}\n",
         fmt::arg("B", block()), fmt::arg("M", M), fmt::arg("K", K), fmt::arg("text", element), fmt::arg("value", value),
-        fmt::arg("name", name));
+        fmt::arg("name", name), fmt::arg("room", room()));
   }
 
   std::string part_name(size_t side, int64_t count) const { return fmt::format("{}_{}_{}", name, side, count); }
@@ -104,6 +115,7 @@ class SkinnyPrinter : SkinnyFrame {
     std::string loops;
     if (s_.blocks != 0) {
       loops = LUMEN_TRY(blocks_loop(*this, side, scaled_[side], count, messages));
+      if (!nibbles_.empty()) loops = nibbles_loop(*this, side, nibbles_[side], count, loops);
     } else if (!narrow_.empty()) {
       loops = narrow_loop(*this, narrow_[side], count);
     } else if (runs) {
@@ -253,6 +265,7 @@ class SkinnyPrinter : SkinnyFrame {
   const ContractSchedule& s_ = schedule;
   Expr rows_;                          // filled up to whole groups
   std::vector<ScaledRuns> scaled_;     // of the columns, when the schedule has blocks
+  std::vector<NibbleBlocks> nibbles_;  // of them, when all are such and rows are integers
   std::vector<NarrowColumns> narrow_;  // the columns, when they are read as vectors
 };
 

@@ -15,11 +15,11 @@ Target vectors() {
   return target;
 }
 
-// x [rows, 128] times blocks of 40 columns.
-std::shared_ptr<Graph> block_product(BlockType type, DType dtype, int64_t rows) {
+// x [rows, depth] times blocks of 40 columns.
+std::shared_ptr<Graph> block_product(BlockType type, DType dtype, int64_t rows, int64_t depth = 128) {
   auto graph = std::make_shared<Graph>();
-  const Tensor x = cast(graph->input("a0", {rows, 128}, dtype), f32);
-  const Tensor w = graph->input("a1", {40, 128 / info(type).elements * info(type).bytes}, u8);
+  const Tensor x = cast(graph->input("a0", {rows, depth}, dtype), f32);
+  const Tensor w = graph->input("a1", {40, depth / info(type).elements * info(type).bytes}, u8);
   product(x, "mk", cast(dequantise(w, type, dtype), f32), "nk", "mn").output("r0");
   return graph;
 }
@@ -59,6 +59,16 @@ Given given_product(BlockType type, DType dtype, int64_t rows, std::mt19937_64& 
   return given;
 }
 
+// The same by a schedule.
+Given given_product_by(const std::string& schedule, DType dtype, int64_t rows, int64_t depth, std::mt19937_64& random,
+                       const std::string& name = "k") {
+  const std::shared_ptr<Graph> body = block_product(BlockType::q4_0, dtype, rows, depth);
+  Given given{body, print_contract(*body, name, ContractSchedule::parse(schedule).value(), vectors()).value(), {}};
+  given.inputs.push_back(random_rows((*body)[body->inputs()[0]].type, random));
+  given.inputs.push_back(random_blocks((*body)[body->inputs()[1]].type, BlockType::q4_0, random));
+  return given;
+}
+
 std::vector<Lane> run_in(const CompiledText& compiled, const Given& given, std::mt19937_64& random) {
   const auto [got, fault] = testing::run({given.body, given.inputs, {}, given.kernel, ""}, compiled, random);
   EXPECT_EQ(fault, 0);
@@ -69,7 +79,8 @@ std::vector<Lane> run_in(const CompiledText& compiled, const Given& given, std::
 const char* const kProcessors[] = {"-O3 " LUMEN_NATIVE " -ffp-contract=fast", "-O2 " LUMEN_OLDER, "-O1"};
 
 void expect_near(const CompiledText& compiled, const Given& given, std::mt19937_64& random) {
-  const HostTensor* const in[] = {&given.inputs[0], &given.inputs[1]};
+  std::vector<const HostTensor*> in;
+  for (const HostTensor& input : given.inputs) in.push_back(&input);
   const std::vector<Lane> wanted = interpret(*expand(*given.body), in, {}).value()[0].lanes;
   const std::vector<Lane> got = run_in(compiled, given, random);
   // The reference rounds weights to the dtype, and the kernel does not.
@@ -129,6 +140,96 @@ TEST(ContractScaled, a_row_that_is_not_finite_gives_nan) {
   given.inputs[0].lanes[77].f = std::numeric_limits<double>::quiet_NaN();
   const CompiledText compiled = testing::compile({given.kernel});
   for (const Lane& lane : run_in(compiled, given, random)) ASSERT_TRUE(std::isnan(lane.f));
+  given.inputs[0].lanes[77].f = -std::numeric_limits<double>::infinity();
+  for (const Lane& lane : run_in(compiled, given, random)) ASSERT_TRUE(std::isnan(lane.f));
+}
+
+// Numbers of blocks: even, odd, more than eight, whose scales are widened together, and than those of 64, which are
+// kept. Rows and columns in groups and alone.
+TEST(ContractScaled, multiplies_nibbles) {
+  std::mt19937_64 random(std::random_device{}());
+  std::vector<Given> all;
+  std::vector<KernelText> kernels;
+  for (const int64_t depth : {64, 96, 352, 2080}) {
+    for (const char* const groups : {"mr=1 nr=4 nc=32", "mr=1 nr=1 nc=32", "mr=3 nr=2 nc=7"}) {
+      for (const DType dtype : {bf16, f16}) {
+        const std::string schedule = fmt::format("dot {} wide=1 blocks=2", groups);
+        all.push_back(given_product_by(schedule, dtype, 7, depth, random, "k" + std::to_string(all.size())));
+        ASSERT_NE(all.back().kernel.text.find("_nibbles("), std::string::npos) << all.back().kernel.text;
+        kernels.push_back(all.back().kernel);
+      }
+    }
+  }
+  for (const char* const flags : kProcessors) {
+    const CompiledText compiled = testing::compile(kernels, flags);
+    for (const Given& given : all) expect_near(compiled, given, random);
+  }
+}
+
+TEST(ContractScaled, multiplies_nibbles_of_every_magnitude) {
+  std::mt19937_64 random(std::random_device{}());
+  Given given = given_product_by("dot mr=1 nr=4 nc=32 wide=1 blocks=2", bf16, 1, 2080, random);
+  const std::vector<Lane> rows = given.inputs[0].lanes;
+  for (const char* const flags : kProcessors) {
+    const CompiledText compiled = testing::compile({given.kernel}, flags);
+    for (const int exponent : {-100, -30, 30, 110}) {
+      for (size_t k = 0; k < rows.size(); ++k) {
+        given.inputs[0].lanes[k].f = std::ldexp(rows[k].f, exponent);
+        if (k / 32 % 5 == 3) given.inputs[0].lanes[k].f = 0;
+      }
+      expect_near(compiled, given, random);
+    }
+  }
+}
+
+// As many ones as a row's type has, so that nothing is left for the last bit of a byte to hold.
+TEST(ContractScaled, multiplies_nibbles_exactly_at_the_ends_of_bytes) {
+  std::mt19937_64 random(1);
+  for (const auto& [dtype, most] : {std::pair(bf16, 255.0 / 128), std::pair(f16, 2047.0 / 1024)}) {
+    Given given = given_product_by("dot mr=1 nr=4 nc=32 wide=1 blocks=2", dtype, 1, 96, random);
+    for (Lane& lane : given.inputs[0].lanes) lane.f = most * (random() % 4 < 2 ? -1 : random() % 2 == 0 ? 1 : 0.5);
+    for (size_t k = 0; k < 96 / 2; ++k) given.inputs[0].lanes[k].f = most;
+    std::vector<double> exact(40, 0);
+    for (size_t column = 0; column < 40; ++column) {
+      for (size_t k = 0; k < 96; ++k) {
+        const size_t block = (column * 3 + k / 32) * 18;
+        given.inputs[1].lanes[block].i = 0;
+        given.inputs[1].lanes[block + 1].i = 0x3c;  // 1
+        HostTensor& bytes = given.inputs[1];
+        if (column == 0) bytes.lanes[block + 2 + k % 16].i = 0xff;
+        if (column == 1) bytes.lanes[block + 2 + k % 16].i = 0;
+        const int64_t byte = bytes.lanes[block + 2 + k % 16].i;
+        exact[column] += static_cast<double>((k % 32 < 16 ? byte & 15 : byte >> 4) - 8) * given.inputs[0].lanes[k].f;
+      }
+    }
+    for (const char* const flags : kProcessors) {
+      const std::vector<Lane> got = run_in(testing::compile({given.kernel}, flags), given, random);
+      for (size_t column = 0; column < 40; ++column) {
+        ASSERT_EQ(got[column].f, exact[column]) << flags << " " << name(dtype) << " " << column;
+      }
+    }
+  }
+}
+
+// Two sides share their rows, and so the form these have.
+TEST(ContractScaled, multiplies_nibbles_of_two_sides_where_both_are) {
+  std::mt19937_64 random(std::random_device{}());
+  for (const BlockType second : {BlockType::q4_0, BlockType::q8_0}) {
+    const auto body = std::make_shared<Graph>();
+    const Tensor x = cast(body->input("a0", {2, 96}, bf16), f32);
+    const Tensor gate = body->input("a1", {40, 3 * 18}, u8);
+    const Tensor up = body->input("a2", {40, 3 * info(second).bytes}, u8);
+    const Tensor left = product(x, "mk", cast(dequantise(gate, BlockType::q4_0, bf16), f32), "nk", "mn");
+    const Tensor right = product(x, "mk", cast(dequantise(up, second, bf16), f32), "nk", "mn");
+    (left * right).output("r0");
+    const auto schedule = ContractSchedule::parse("dot mr=2 nr=4 nc=32 wide=1 blocks=2").value();
+    Given given{body, print_contract(*body, "k", schedule, vectors()).value(), {}};
+    EXPECT_EQ(given.kernel.text.find("_nibbles(") != std::string::npos, second == BlockType::q4_0);
+    given.inputs.push_back(random_rows((*body)[body->inputs()[0]].type, random));
+    given.inputs.push_back(random_blocks((*body)[body->inputs()[1]].type, BlockType::q4_0, random));
+    given.inputs.push_back(random_blocks((*body)[body->inputs()[2]].type, second, random));
+    for (const char* const flags : kProcessors) expect_near(testing::compile({given.kernel}, flags), given, random);
+  }
 }
 
 // What follows in memory, by a page: with blocks that are summed before they are scaled, and with others.
