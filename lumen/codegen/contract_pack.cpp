@@ -11,6 +11,7 @@
 #include "lumen/codegen/kernel_text.h"
 #include "lumen/codegen/scalar.h"
 #include "lumen/hlir/cast.h"
+#include "lumen/hlir/view.h"
 #include "lumen/ir/expr_parts.h"
 
 namespace lumen {
@@ -295,7 +296,7 @@ class PackPrinter {
   std::string elements() const {
     if (halves_) {
       return fmt::format("      const int64_t i3 = k0 + k;\n      lumen_bf16_of_f16(block[l], a{} + {}, have);\n",
-                         halves_->input, print_c(halves_->index).text);
+                         halves_->input, print_c(halves_->place).text);
     }
     return fmt::format(
         "      LUMEN_ELEMENTS(j, have) {{\n"
@@ -306,14 +307,27 @@ class PackPrinter {
   }
 
   // An input of f16, along the summed axis, that is packed as bf16.
-  std::optional<PlainFactor> find_halves() const {
+  struct Halves {
+    std::ptrdiff_t input;
+    Expr place;
+  };
+  std::optional<Halves> find_halves() const {
     const Graph& graph = *packing_.graph;
     NodeId id = packing_.factor;
-    if (packing_.convert != store_function(bf16) || graph[id].type.dtype != bf16) return std::nullopt;
-    const auto keeps_halves = [](DType dtype) { return dtype == bf16 || dtype == f32; };
-    while (graph[id].is<hlir::Cast>() && keeps_halves(graph[id].type.dtype)) id = graph[id].operands[0];
-    const std::optional<PlainFactor> found = plain_factor(roles_, graph, id, packing_.lane);
-    return found && found->dtype == f16 && found->summed == Expr(1) ? found : std::nullopt;
+    if (packing_.convert != store_function(bf16)) return std::nullopt;
+    // Rounded to bf16 on the way or not: it is where it is packed.
+    const auto keeps_halves = [&](const Node& node) {
+      const bool is_wide = node.type.dtype == bf16 || node.type.dtype == f32;
+      return node.is<hlir::View>() || (node.is<hlir::Cast>() && is_wide);
+    };
+    while (keeps_halves(graph[id])) id = graph[id].operands[0];
+    if (!graph[id].is<Input>() || graph[id].type.dtype != f16) return std::nullopt;
+    ElementWriter writer(graph, 8);
+    writer.value(packing_.factor, roles_.at);
+    if (writer.accesses().size() != 1 || !writer.guards().empty() || !writer.faults().empty()) return std::nullopt;
+    const Expr place = writer.accesses()[0].place;
+    if (step_of(roles_, place, Role::summed) != Expr(1)) return std::nullopt;
+    return Halves{std::ranges::find(graph.inputs(), id) - graph.inputs().begin(), place};
   }
 
   // A block of whole runs (contract_runs.h) is computed run by run.
@@ -377,7 +391,7 @@ class PackPrinter {
   const ContractRoles& roles_;
   const Packing& packing_;
   ElementWriter writer_;
-  std::optional<PlainFactor> halves_;
+  std::optional<Halves> halves_;
   std::string element_;
   std::optional<Element> split_;       // over i4 and i5, where that divides less
   std::optional<std::string> narrow_;  // of a guarded element: where no guard is needed,

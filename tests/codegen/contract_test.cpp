@@ -245,6 +245,18 @@ TEST(Contract, stores_past_the_caches_only_whole_lines) {
   }
 }
 
+TEST(Contract, converts_halves_to_others_as_they_are_packed) {
+  Graph graph;
+  const Tensor weights = cast(cast(graph.input("a1", {150, 320}, f16), bf16), f32);
+  product(cast(graph.input("a0", {70, 320}, bf16), f32), "mk", weights, "nk", "mn").output("r0");
+  Target target;
+  target.vector_bytes = 64;
+  target.amx_bf16 = true;
+  const auto schedule = ContractSchedule::parse("amx mr=32 nr=32 kc=320 mc=96 nc=96").value();
+  const std::string text = print_contract(graph, "k", schedule, target).value().text;
+  EXPECT_NE(text.find("lumen_bf16_of_f16(block"), std::string::npos) << text;
+}
+
 // Bytes of both sides, of which lanes add up four products: signs, sums in pieces, what is no multiple of four, columns
 // that lie along the summed axis and across it. `word` is the instruction, or nothing where there is none.
 void multiply_bytes(DType rows, DType columns, const std::string& word, const Target& target, bool here,
