@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <random>
 #include <thread>
@@ -105,6 +106,71 @@ TEST(Table, finds_its_rows_wherever_threads_moved_its_slots) {
     }
     EXPECT_EQ(table.live(), expected.size());
   }
+}
+
+// Arguments of candidates, by number.
+struct SomeKeys {
+  const std::vector<std::array<Value, 2>>& keys;
+  const Value* args(Row candidate) const { return keys[candidate - Table::kCandidates].data(); }
+  bool yields(Row, Row) const { return true; }
+  bool replaces(Row) const { return false; }
+};
+
+// Of equal keys that several threads enter the first one gets the slot, whichever thread comes first.
+TEST(Table, gives_the_slot_to_the_first_of_equal_keys) {
+  constexpr auto kParams = std::integral_constant<uint32_t, 2>{};
+  constexpr Value kLast = 150;
+  std::mt19937 random(std::random_device{}());
+  Workers workers(4);
+  TableDecl declaration;
+  declaration.params.assign(2, kI64);
+  Table table(declaration);
+  const auto hash = [&](const std::array<Value, 2>& key) { return Table::hash(key.data(), kParams); };
+  for (Value x = 0; x < 60; ++x) {
+    const std::array<Value, 2> key{x, x % 7};
+    const Row row = table.append(key.data(), 1000 + x, hash(key));
+    if (x % 2 == 0) table.kill(row);  // such a key gets a new row, in the same slot
+  }
+  std::vector<std::array<Value, 2>> keys(16'384);
+  std::map<std::array<Value, 2>, size_t> first;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const Value x = static_cast<Value>(random() % kLast);
+    keys[i] = {x, x % 7};
+    first.try_emplace(keys[i], i);
+  }
+  const auto candidate = [](size_t i) { return Table::kCandidates + static_cast<Row>(i); };
+  table.reserve(keys.size());
+  std::vector<Table::SharedPlace> found(keys.size());
+  workers.run(keys.size(), [&](size_t i) {
+    table.place_shared(keys[i].data(), hash(keys[i]), candidate(i), SomeKeys{keys}, kParams, found[i]);
+  });
+  size_t used = 0;
+  std::map<Row, Row> taken_by;
+  for (const Table::SharedPlace& place : found) {
+    used += place.was_free;
+    if (place.displaced != kNone) taken_by[place.displaced] = place.row;
+  }
+  std::map<size_t, uint64_t> slots;  // by key that makes a row
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if (keys[i][0] < 60 && keys[i][0] % 2 == 1) {
+      ASSERT_LT(found[i].row, 60u);
+      ASSERT_EQ(found[i].data, 1000 + keys[i][0]);
+      continue;
+    }
+    Row row = found[i].row;
+    while (taken_by.contains(row)) row = taken_by[row];
+    ASSERT_EQ(row, candidate(first[keys[i]]));
+    if (row == candidate(i)) slots[i] = found[i].data;
+  }
+  Value* to = table.extend(slots.size(), used);
+  Row row = 60;
+  for (const auto& [i, slot] : slots) {
+    to = std::copy(keys[i].begin(), keys[i].end(), to);
+    *to++ = static_cast<Value>(i);
+    table.settle(slot, row);
+    ASSERT_EQ(table.find(keys[i].data()), row++);
+  }
+  EXPECT_EQ(table.live(), 30 + slots.size());
 }
 
 TEST(KeptMatches, gives_back_what_it_was_given) {

@@ -60,7 +60,7 @@ Applier::Applier(EGraph::State& state, const Head& head, RuleId rule, size_t mos
       rule_(rule),
       stride_(std::clamp<size_t>(most, 1, kBlock)),
       regs_(head.registers * stride_, 0),
-      hashes_(stride_),
+      hashes_(2 * stride_),
       context_(std::make_unique<WriteContext>(state)) {
   for (const Head::Constant& constant : head.constants) {
     Value value = constant.slot.index;
@@ -119,38 +119,38 @@ void Applier::gather(MatchLists matches, size_t begin, size_t end) {
   }
 }
 
-// By all threads. What one step leaves to do for a range of the block and what the next one needs of it is one stage.
+// By all threads. What one step leaves to do for a range of the block and what the next one does first is one stage.
 bool Applier::run_together(MatchLists matches, size_t count) {
-  const Division division(state_, count);
+  const Division division(count);
   bool gathered = false;
   std::unique_ptr<MakeMany> made;  // to be finished
   const auto stage = [&](const auto& work) {
-    division.run(
-        *state_.workers,
-        [&](size_t range) {
-          if (!gathered) gather(matches, division.begin(range), division.begin(range + 1));
-          if (made != nullptr) made->finish(range);
-          work(range, division.begin(range), division.begin(range + 1));
-        },
-        [&](size_t part) {
-          if (made != nullptr) made->settle(part);
-        });
+    state_.workers->run(division.ranges, [&](size_t range) {
+      const size_t begin = division.begin(range), end = division.begin(range + 1);
+      if (!gathered) gather(matches, begin, end);
+      if (made != nullptr) made->finish(range);
+      work(range, begin, end);
+    });
     gathered = true;
     made.reset();
   };
-  bool second = false;  // of the two places for keys and classes
+  bool second = false;  // of the two places for keys, hashes and classes
   for (const Head::Step& step : head_.steps) {
     if (step.kind == Action::Kind::make) {
+      if (made == nullptr) reserve(step, count);
       second = !second;
-      Value* keys = keys_.data() + (second ? widest_ * stride_ : 0);
-      Value* classes = classes_.data() + (second ? stride_ : 0);
+      const size_t lane = second ? stride_ : 0;
+      Value* keys = keys_.data() + widest_ * lane;
+      Value* classes = classes_.data() + lane;
+      uint32_t* hashes = hashes_.data() + lane;
+      const MakeMany::Given given{keys, hashes, step.joins != kNone ? classes : nullptr};
+      auto next = std::make_unique<MakeMany>(state_, step.target, division, given, this->lane(step.result), made.get());
       stage([&](size_t range, size_t begin, size_t end) {
-        make_keys(step, begin, end, keys, classes);
-        division.list(range, hashes_.data());
+        make_keys(step, begin, end, keys, hashes, classes);
+        next->enter(range);
       });
-      const MakeMany::Given given{keys, hashes_.data(), step.joins != kNone ? classes : nullptr};
-      made = std::make_unique<MakeMany>(state_, step.target, division, given, lane(step.result));
-      count_made(step, made->made());
+      count_made(step, next->number());
+      made = std::move(next);
     } else if (step.kind == Action::Kind::unite) {
       UniteMany unite(state_, step.target, division.ranges);
       const Value* a = lane(step.args[0]);
@@ -167,6 +167,18 @@ bool Applier::run_together(MatchLists matches, size_t count) {
   }
   if (made != nullptr) stage([](size_t, size_t, size_t) {});
   return true;
+}
+
+// Room for what the steps from this one on may make: while candidates are in the slots of a table they cannot move.
+void Applier::reserve(const Head::Step& first, size_t count) {
+  for (const Head::Step* step = &first; step != head_.steps.data() + head_.steps.size(); ++step) {
+    if (step->kind != Action::Kind::make) continue;
+    const auto same = [&](const Head::Step& other) {
+      return other.kind == Action::Kind::make && other.target == step->target;
+    };
+    const auto makes = std::count_if(&first, head_.steps.data() + head_.steps.size(), same);
+    state_.tables[step->target].reserve(static_cast<size_t>(makes) * count, state_.workers.get());
+  }
 }
 
 bool Applier::run(const Head::Step& step, size_t count) {
@@ -194,7 +206,8 @@ bool Applier::run(const Head::Step& step, size_t count) {
 }
 
 // Canonical arguments and their hashes, and the classes to join, for matches [begin, end) of the block.
-void Applier::make_keys(const Head::Step& step, size_t begin, size_t end, Value* keys, Value* classes) {
+void Applier::make_keys(const Head::Step& step, size_t begin, size_t end, Value* keys, uint32_t* hashes,
+                        Value* classes) {
   const Table& table = state_.tables[step.target];
   if (step.joins != kNone) {
     const Value* from = lane(step.joins);
@@ -214,7 +227,7 @@ void Applier::make_keys(const Head::Step& step, size_t begin, size_t end, Value*
         for (size_t i = begin; i < end; ++i) to[i * params] = from[i] < known ? ids.find(from[i]) : from[i];
       }
     }
-    for (size_t i = begin; i < end; ++i) hashes_[i] = Table::hash(keys + i * params, params);
+    for (size_t i = begin; i < end; ++i) hashes[i] = Table::hash(keys + i * params, params);
   });
 }
 
@@ -223,7 +236,7 @@ void Applier::make(const Head::Step& step, size_t count) {
   const uint32_t params = state_.tables[step.target].params;
   for (size_t begin = 0; begin < count; begin += kMatchesAtOnce) {
     const size_t end = std::min(count, begin + kMatchesAtOnce);
-    make_keys(step, begin, end, keys_.data(), classes_.data());
+    make_keys(step, begin, end, keys_.data(), hashes_.data(), classes_.data());
     if (state_.trace != nullptr) {
       for (size_t i = begin; i < end; ++i) result[i] = make_traced(step, {keys_.data() + i * params, params}, i);
     } else {

@@ -52,7 +52,8 @@ class Applier {
   bool run_alone(MatchLists matches, size_t count);
   bool run_together(MatchLists matches, size_t count);
   void make(const Head::Step& step, size_t count);
-  void make_keys(const Head::Step& step, size_t begin, size_t end, Value* keys, Value* classes);
+  void reserve(const Head::Step& first, size_t count);
+  void make_keys(const Head::Step& step, size_t begin, size_t end, Value* keys, uint32_t* hashes, Value* classes);
   void count_made(const Head::Step& step, size_t made);
   Value make_traced(const Head::Step& step, std::span<const Value> args, size_t lane);
   bool read(const Head::Step& step, size_t count);

@@ -1,6 +1,7 @@
 #include "lumen/egraph/core/egraph.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "lumen/base/check.h"
@@ -297,18 +298,27 @@ void EGraph::for_each_row(TableId table,
 }
 
 size_t EGraph::class_count() const {
-  size_t count = 0;
-  std::vector<std::vector<bool>> seen(state_->sorts.size());
+  constexpr Row kPiece = 1 << 16;
+  std::vector<std::vector<uint8_t>> marks(state_->sorts.size());  // by id; bytes, that several threads may set
   for (const Table& table : state_->tables) {
     if (!table.decl.constructor) continue;
-    std::vector<bool>& marks = seen[table.decl.result];
-    marks.resize(state_->ids[table.decl.result].size(), false);
-    for (Row r = 0; r < table.rows(); ++r) {
-      if (table.dead(r) || marks[table.result(r)]) continue;
-      marks[table.result(r)] = true;
-      ++count;
+    std::vector<uint8_t>& seen = marks[table.decl.result];
+    seen.resize(state_->ids[table.decl.result].size(), 0);
+    const auto mark = [&](size_t piece) {
+      const Row begin = static_cast<Row>(piece) * kPiece;
+      for (Row r = begin; r < std::min(table.rows(), begin + kPiece); ++r) {
+        if (!table.dead(r)) std::atomic_ref(seen[table.result(r)]).store(1, std::memory_order_relaxed);
+      }
+    };
+    const size_t pieces = (table.rows() + kPiece - 1) / kPiece;
+    if (state_->workers != nullptr) {
+      state_->workers->run(pieces, mark);
+    } else {
+      for (size_t piece = 0; piece < pieces; ++piece) mark(piece);
     }
   }
+  size_t count = 0;
+  for (const std::vector<uint8_t>& seen : marks) count += static_cast<size_t>(std::count(seen.begin(), seen.end(), 1));
   return count;
 }
 

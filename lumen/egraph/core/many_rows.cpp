@@ -5,28 +5,58 @@
 
 namespace lumen::egraph {
 
-MakeMany::MakeMany(EGraph::State& state, TableId table, const Division& division, const Given& given, Value* results)
-    : entry_(state, table, division, given.keys, given.hashes),
-      classes_(given.classes),
-      rows_(nullptr),
-      results_(results) {
-  const TableDecl& decl = entry_.table.decl;
-  UnionFind* ids = decl.constructor && classes_ == nullptr ? &state.ids[decl.result] : nullptr;
-  if (ids != nullptr) {
-    id_step_ = 1;
-    first_id_ = ids->room(division.count, *state.workers);
+// For Table::place_shared.
+template <class Count>
+struct MakeMany::Keys {
+  const MakeMany& mine;
+  Count params;
+
+  const Value* args(Row candidate) const {
+    const Entry& entry = mine.entry_.is_candidate(candidate) ? mine.entry_ : mine.before_->entry_;
+    return entry.keys + size_t{entry.key_of(candidate)} * params;
   }
-  // As many as there may be: which of them are used is known when all parts are entered.
-  const auto set_ids = [&](size_t part) {
-    const size_t begin = part * division.count / division.parts;
-    const size_t end = (part + 1) * division.count / division.parts;
-    if (ids != nullptr) ids->set_new(first_id_ + static_cast<Value>(begin), end - begin);
-  };
-  const auto all = [](size_t) { return true; };
-  entry_.enter(set_ids, all, all, decl.constructor);
-  rows_ = entry_.extend();
-  if (ids != nullptr) ids->add_set(entry_.numbered());
-  state.changes += entry_.numbered();
+  bool yields(Row candidate, Row) const { return mine.entry_.is_candidate(candidate); }
+  bool replaces(Row) const { return false; }
+};
+
+MakeMany::MakeMany(EGraph::State& state, TableId table, const Division& division, const Given& given, Value* results,
+                   const MakeMany* before)
+    : state_(state),
+      side_(before == nullptr ? 0 : 1 - before->side_),
+      entry_(state, table, division, given.keys, given.hashes, side_),
+      before_(before != nullptr && before->entry_.id == table ? before : nullptr),
+      ids_(entry_.table.decl.constructor && given.classes == nullptr ? &state.ids[entry_.table.decl.result] : nullptr),
+      classes_(given.classes),
+      results_(results) {
+  if (ids_ == nullptr) return;
+  id_step_ = 1;
+  first_id_ = ids_->room(division.count, *state.workers);
+}
+
+void MakeMany::enter(size_t range) {
+  const size_t begin = entry_.division.begin(range);
+  // As many as there may be: which of them are used is known when all ranges are entered.
+  if (ids_ != nullptr) {
+    ids_->set_new(first_id_ + static_cast<Value>(begin), entry_.division.begin(range + 1) - begin);
+  }
+  with_count(entry_.table.params, [&](auto params) {
+    const Keys<decltype(params)> keys{*this, params};
+    const auto place = [&](size_t i, Table::SharedPlace& found) {
+      entry_.table.place_shared(entry_.keys + i * params, entry_.hashes[i], entry_.candidate(i), keys, params, found);
+      if (found.row >= Table::kCandidates && !entry_.is_candidate(found.row)) {
+        found.data = before_->result_of(found.row);
+        found.row = 0;  // as one that was there
+      }
+    };
+    entry_.enter(range, place, [](size_t) { return true; });
+  });
+}
+
+size_t MakeMany::number() {
+  entry_.number();
+  if (ids_ != nullptr) ids_->add_set(entry_.numbered());
+  state_.changes += entry_.numbered();
+  return entry_.numbered();
 }
 
 void MakeMany::finish(size_t range) {
@@ -45,38 +75,46 @@ void MakeMany::finish_facts(size_t range, Count params) {
   constexpr Value kFact = 0;  // ()
   const size_t begin = entry_.division.begin(range);
   std::fill(results_ + begin, results_ + entry_.division.begin(range + 1), kFact);
-  Value* to = rows_ + size_t{entry_.number_of(begin)} * (params + 1);
+  Row number = entry_.number_of(begin);
+  entry_.prefetch_slots(range);
   entry_.for_numbered(range, [&](size_t i) {
     const Value* key = entry_.keys + i * params;
+    Value* to = entry_.rows() + size_t{number} * (params + 1);
     for (uint32_t p = 0; p < params; ++p) to[p] = key[p];
     to[params] = kFact;
-    to += params + 1;
+    entry_.table.settle(entry_.found(i).data, entry_.base() + number++);
   });
 }
 
 template <class Count>
 void MakeMany::finish(size_t range, Count params) {
-  const Row base = entry_.base();
-  Row number = entry_.number_of(entry_.division.begin(range));
-  const Row end = entry_.number_of(entry_.division.begin(range + 1));
-  entry_.for_range(range, [&](uint32_t i, const Entry::Found& found) {
-    const bool fresh = entry_.fresh(i, found);
+  const size_t begin = entry_.division.begin(range), end = entry_.division.begin(range + 1);
+  Row number = entry_.number_of(begin);
+  const Row next = entry_.number_of(end);  // where another range begins
+  entry_.prefetch_slots(range);
+  for (size_t i = begin; i < end; ++i) {
+    const EntryFound found = entry_.found(i);
+    const bool fresh = found.row == entry_.candidate(i);
     Value result = classes_ != nullptr ? classes_[i] : first_id_ + number * id_step_;
-    if (found.row < base) result = found.result;
-    if (found.row >= base && !fresh) result = of_new(found.row - base);
+    if (found.row < Table::kCandidates) result = static_cast<Value>(found.data);
+    if (found.row >= Table::kCandidates && !fresh) result = result_of(found.row);
     results_[i] = result;
     // Every row is written where the next new one goes: no branch on whether a key is new, which none could foretell.
-    if (number == end) return;  // where another range begins
-    Value* to = rows_ + size_t{number} * (params + 1);
-    const Value* key = entry_.keys + size_t{i} * params;
+    if (number == next) continue;
+    Value* to = entry_.rows() + size_t{number} * (params + 1);
+    const Value* key = entry_.keys + i * params;
     for (uint32_t p = 0; p < params; ++p) to[p] = key[p];
     to[params] = result;
+    entry_.table.settle(found.data, entry_.base() + number, fresh);
     number += static_cast<Row>(fresh);
-  });
+  }
 }
 
-// The result of the row that key `i` makes.
-Value MakeMany::of_new(uint32_t i) const {
+// The result of the row that a candidate makes.
+Value MakeMany::result_of(Row candidate) const {
+  uint32_t i = entry_.key_of(candidate);
+  // A candidate that was displaced knows by which.
+  while (entry_.found(i).row != entry_.candidate(i)) i = entry_.key_of(entry_.found(i).row);
   return classes_ != nullptr ? classes_[i] : first_id_ + entry_.number_of(i) * id_step_;
 }
 
@@ -96,54 +134,113 @@ size_t UniteMany::end() {
   return united;
 }
 
-void replace_many(EGraph::State& state, TableId table, const Division& division, std::span<const Row> rows,
-                  const Value* keys, const uint32_t* hashes, const Value* results) {
-  Table& t = state.tables[table];
-  const uint32_t params = t.params;
-  const Row clean = state.clean[table];
-  Entry entry(state, table, division, keys, hashes);
+namespace {
+
+class ReplaceMany {
+ public:
+  ReplaceMany(EGraph::State& state, TableId table, const Division& division, const Replacement& replacement)
+      : r_(replacement),
+        entry_(state, table, division, replacement.keys, replacement.hashes, 0),
+        table_(state.tables[table]),
+        clean_(state.clean[table]) {
+    if (table_.decl.constructor) unite_.emplace(state, table_.decl.result, division.ranges);
+  }
+
   // A row that is entered moves to a fresh place (within the table when it is of the tail, else by a new row), or it
-  // joins the row that is there and dies.
-  entry.enter([](size_t) {},
-              [&](size_t i) {
-                Value* row = t.row(rows[i]);
-                if (!Table::same_args(row, keys + i * params, params)) return true;
-                row[params] =
-                    rows[i] >= clean ? results[i] : kNone;  // kNone: its place is taken by the row that replaces it
-                return rows[i] < clean;
-              },
-              [&](size_t i) { return rows[i] < clean; });
-  const Row base = entry.base();
-  Value* appended = entry.extend();
-  std::optional<UniteMany> unite;
-  if (t.decl.constructor) unite.emplace(state, t.decl.result, division.ranges);
-  std::atomic<Row> joined = 0;
-  const auto finish = [&](size_t range) {
-    Row number = entry.number_of(division.begin(range));
-    Row range_joined = 0;
-    entry.for_range(range, [&](uint32_t i, const Entry::Found& found) {
-      if (found.row == kNone) return;
-      Value* to = t.row(rows[i]);
-      if (!entry.fresh(i, found)) {
-        to[params] = kNone;
-        ++range_joined;
-        if (unite) unite->unite(range, results[i], found.row < base ? found.result : results[found.row - base]);
-        return;
-      }
-      if (rows[i] < clean) {
-        to[params] = kNone;
-        to = appended + size_t{number++} * t.columns();
-      }
-      std::copy_n(keys + size_t{i} * params, params, to);
-      to[params] = results[i];
+  // joins the row that is there and dies. One that has its arguments already stays when it is of the tail.
+  void enter(size_t range) {
+    with_count(table_.params, [&](auto params) {
+      const auto place = [&](size_t i, Table::SharedPlace& found) {
+        const Row r = r_.rows[i];
+        const bool stays = same_args(i, params);
+        if (stays && r >= clean_) return;
+        const Keys<decltype(params)> keys{*this, stays ? r : kNone, params};
+        table_.place_shared(r_.keys + i * params, r_.hashes[i], entry_.candidate(i), keys, params, found);
+      };
+      entry_.enter(range, place, [&](size_t i) { return r_.rows[i] < clean_; });
     });
-    if (unite) unite->end_range(range);
-    joined += range_joined;
+  }
+  void number() { entry_.number(); }
+  void finish(size_t range) {
+    Row number = entry_.number_of(entry_.division.begin(range));
+    Row joined = 0;
+    entry_.prefetch_slots(range);
+    for (size_t i = entry_.division.begin(range); i < entry_.division.begin(range + 1); ++i) {
+      const EntryFound& found = entry_.found(i);
+      Value* row = table_.row(r_.rows[i]);
+      if (found.row == entry_.candidate(i)) {
+        move(i, found.data, number);
+      } else if (found.row == kNone) {
+        row[table_.params] = r_.results[i];
+      } else {
+        row[table_.params] = kNone;
+        ++joined;
+        const bool was_there = found.row < Table::kCandidates;
+        const Value other = was_there ? static_cast<Value>(found.data) : r_.results[entry_.key_of(found.row)];
+        if (unite_) unite_->unite(range, r_.results[i], other);
+      }
+    }
+    if (unite_) unite_->end_range(range);
+    joined_ += joined;
+  }
+  void end() {
+    table_.forget(joined_ + static_cast<Row>(entry_.numbered()));
+    if (unite_) unite_->end();
+  }
+
+ private:
+  // For Table::place_shared. A row that has its arguments is replaced by a new row of its own, nobody else's.
+  template <class Count>
+  struct Keys {
+    const ReplaceMany& all;
+    Row own;  // or kNone
+    Count params;
+
+    const Value* args(Row candidate) const { return all.r_.keys + size_t{all.entry_.key_of(candidate)} * params; }
+    bool yields(Row candidate, Row) const { return !all.same_args(all.entry_.key_of(candidate), params); }
+    bool replaces(Row r) const { return r == own; }
   };
-  division.run(*state.workers, finish, [&](size_t part) { entry.settle(part, rows, clean); });
-  state.changes += rows.size();
-  t.forget(joined + static_cast<Row>(entry.numbered()));
-  if (unite) unite->end();
+  template <class Count>
+  bool same_args(size_t i, Count params) const {
+    return Table::same_args(table_.row(r_.rows[i]), r_.keys + i * params, params);
+  }
+  // To the place in the table that it keeps, or to the new row of that number.
+  void move(size_t i, uint64_t slot, Row& number) {
+    Row r = r_.rows[i];
+    Value* to = table_.row(r);
+    if (r < clean_) {
+      to[table_.params] = kNone;
+      to = entry_.rows() + size_t{number} * table_.columns();
+      r = entry_.base() + number++;
+    }
+    std::copy_n(r_.keys + i * table_.params, table_.params, to);
+    to[table_.params] = r_.results[i];
+    table_.settle(slot, r);
+  }
+
+  const Replacement& r_;
+  Entry entry_;
+  Table& table_;
+  const Row clean_;
+  std::optional<UniteMany> unite_;
+  std::atomic<Row> joined_ = 0;
+};
+
+}  // namespace
+
+void replace_many(EGraph::State& state, TableId table, const Replacement& replacement,
+                  const std::function<void(size_t begin, size_t end)>& prepare) {
+  const Division division(replacement.rows.size());
+  state.tables[table].reserve(division.count, state.workers.get());
+  ReplaceMany replace(state, table, division, replacement);
+  state.workers->run(division.ranges, [&](size_t range) {
+    prepare(division.begin(range), division.begin(range + 1));
+    replace.enter(range);
+  });
+  replace.number();
+  state.workers->run(division.ranges, [&](size_t range) { replace.finish(range); });
+  state.changes += division.count;
+  replace.end();
 }
 
 }  // namespace lumen::egraph

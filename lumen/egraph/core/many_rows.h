@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "lumen/egraph/core/entry.h"
@@ -20,25 +21,33 @@ class MakeMany {
     const uint32_t* hashes;
     const Value* classes;  // may be null
   };
-  // Enters the keys.
-  MakeMany(EGraph::State& state, TableId table, const Division& division, const Given& given, Value* results);
-  size_t made() const { return entry_.numbered(); }
-  // In the next stage, for all ranges and all parts.
+  // `before`: the one that is finished in the stage in which this one is entered, or null. The tables have room.
+  MakeMany(EGraph::State& state, TableId table, const Division& division, const Given& given, Value* results,
+           const MakeMany* before);
+  // Enters the keys of a range, which are there.
+  void enter(size_t range);
+  // When all are entered, by one thread: how many rows are made.
+  size_t number();
+  // In the next stage.
   void finish(size_t range);
-  void settle(size_t part) { entry_.settle(part); }
 
  private:
+  template <class Count>
+  struct Keys;
   template <class Count>
   void finish(size_t range, Count params);
   template <class Count>
   void finish_facts(size_t range, Count params);
-  Value of_new(uint32_t i) const;
+  Value result_of(Row candidate) const;
 
+  EGraph::State& state_;
+  const uint32_t side_;
   Entry entry_;
+  const MakeMany* before_;  // in the same table
+  UnionFind* ids_;          // of new rows, when they have ids of their own
   const Value* classes_;
-  Value first_id_ = 0;  // of new rows, when they have ids of their own
+  Value first_id_ = 0;
   Value id_step_ = 0;
-  Value* rows_;
   Value* results_;
 };
 
@@ -58,8 +67,14 @@ class UniteMany {
   std::span<GrowArray<Value>> logs_;  // by range
 };
 
-// What replace_in_order does, the keys being there and listed.
-void replace_many(EGraph::State& state, TableId table, const Division& division, std::span<const Row> rows,
-                  const Value* keys, const uint32_t* hashes, const Value* results);
+// What replace_in_order does. prepare(begin, end) makes the keys, hashes and results of some rows.
+struct Replacement {
+  std::span<const Row> rows;
+  const Value* keys;
+  const uint32_t* hashes;
+  const Value* results;
+};
+void replace_many(EGraph::State& state, TableId table, const Replacement& replacement,
+                  const std::function<void(size_t begin, size_t end)>& prepare);
 
 }  // namespace lumen::egraph

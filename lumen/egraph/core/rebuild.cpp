@@ -293,14 +293,9 @@ void EGraph::State::rebuild_rows(TableId table, std::span<const Row> rows) {
     });
   };
   const bool at_once = trace == nullptr && !t.any_subsumed() && (t.decl.constructor || t.decl.relation);
+  const Replacement replacement{rows, scratch_keys.data(), scratch_hashes.data(), scratch_results.data()};
   if (at_once && workers != nullptr && rows.size() >= kManyKeys) {
-    const Division division(*this, rows.size());
-    workers->run(division.ranges, [&](size_t range) {
-      prepare(division.begin(range), division.begin(range + 1));
-      division.list(range, scratch_hashes.data());
-    });
-    return replace_many(*this, table, division, rows, scratch_keys.data(), scratch_hashes.data(),
-                        scratch_results.data());
+    return replace_many(*this, table, replacement, prepare);
   }
   prepare(0, rows.size());
   if (at_once) {

@@ -37,9 +37,9 @@ size_t make_batch(EGraph::State& state, TableId table, const Value* keys, std::s
   size_t used = 0;
   for (size_t i = 0; i < hashes.size(); ++i) {
     const Value* key = keys + i * params;
-    const Table::Place place = t.place(key, hashes[i], base + made, kNone, nullptr, params);
+    const Table::Place place = t.place(key, hashes[i], base + made, params);
     const Value made_as = classes != nullptr ? classes[i] : first_id + made * id_step;
-    results[i] = place.fresh ? made_as : static_cast<Value>(place.data);
+    results[i] = place.fresh ? made_as : place.result;
     write_row(to, key, results[i], params);  // overwritten by the next when it is not new
     to += place.fresh ? params + 1 : 0;
     made += static_cast<Row>(place.fresh);
@@ -75,7 +75,7 @@ void replace_batch(EGraph::State& state, TableId table, std::span<const Row> row
       row[params] = tail ? results[i] : kNone;  // kNone: its place is taken by the row that replaces it
       if (tail) continue;
     }
-    const Table::Place place = t.place(key, hashes[i], tail ? rows[i] : base + made, kNone, nullptr, params);
+    const Table::Place place = t.place(key, hashes[i], tail ? rows[i] : base + made, params);
     used += static_cast<size_t>(place.was_free);
     if (place.fresh && tail) {
       write_row(row, key, results[i], params);
@@ -88,7 +88,7 @@ void replace_batch(EGraph::State& state, TableId table, std::span<const Row> row
       ++made;
     } else {
       joined.mine.push_back(results[i]);
-      joined.others.push_back(static_cast<Value>(place.data));
+      joined.others.push_back(place.result);
     }
   }
   t.extend(made, used);

@@ -1,6 +1,7 @@
 // What an EGraph consists of; shared by the sources of core/ and by explanation.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <span>
@@ -42,27 +43,20 @@ struct Seen {
   bool fired = false;     // for rules without atoms, which fire once
 };
 
-// What one thread finds for keys that are entered into a table together; see many_rows.cpp.
-struct alignas(64) EntryPart {
-  struct Listed {
-    uint32_t key;
-    uint32_t hash;  // beside it: hashes were written by another thread, and few of a cache line are of one part
-  };
-  struct Found {
-    Row row;       // that has the key's arguments; beyond the table for one that is being made; kNone: not entered
-    Value result;  // of a row of the table
-  };
-  struct Fresh {
-    uint64_t slot;
-    uint32_t key;
-  };
-  GrowArray<Listed> keys;          // of this part: those of a range from where the range begins
-  std::vector<uint32_t> counts;    // by range: how many keys
-  GrowArray<Found> found;          // for each of them, without gaps
-  GrowArray<Fresh> fresh;          // those in a fresh place
+// Where Entry keeps what it finds (entry.h).
+struct EntryFound {
+  Row row;        // that has the key's arguments, or the candidate that does; kNone: the key was not entered
+  uint64_t data;  // the result of a row; the slot of a candidate that is of the key itself
+};
+struct alignas(64) EntryRange {
+  size_t used = 0;                             // slots that were free before
+  std::vector<std::pair<Row, Row>> displaced;  // candidates, each with the earlier one that took its slot
+};
+struct EntrySpace {
+  std::vector<EntryFound> found;   // by key
   std::vector<uint64_t> numbered;  // bits by key: it gets a new row at the end of the table
-  std::vector<uint32_t> starts;    // by range: its first of those
-  size_t used = 0;                 // slots that were free before
+  std::vector<Row> before;         // by word of those: how many come before
+  std::vector<EntryRange> ranges;
 };
 
 struct EGraph::State {
@@ -87,7 +81,7 @@ struct EGraph::State {
   std::vector<Value> scratch_keys;   // rebuild_rows
   std::vector<Value> scratch_results;
   std::vector<uint32_t> scratch_hashes;
-  std::vector<EntryPart> scratch_parts;
+  std::array<EntrySpace, 2> scratch_entries;      // by side
   std::vector<GrowArray<Value>> scratch_logs;     // ids displaced by one range of a block
   std::vector<GrowArray<Value>> scratch_matches;  // of the pieces of a search by several threads
   std::string failure;                            // of an action or a merge: what stops the run
@@ -115,8 +109,8 @@ struct EGraph::State {
     Table& t = tables[table];
     t.reserve(1);
     const Row next = t.rows();
-    const Table::Place place = t.place(args, h, next, next, nullptr, t.params);
-    if (!place.fresh) return static_cast<Value>(place.data);
+    const Table::Place place = t.place(args, h, next, t.params);
+    if (!place.fresh) return place.result;
     Value* row = t.extend(1, place.was_free ? 1 : 0);
     for (uint32_t i = 0; i < t.params; ++i) row[i] = args[i];
     row[t.params] = t.decl.constructor ? ids[t.decl.result].add() : Value{0};

@@ -47,7 +47,7 @@ void Table::set_subsumed(Row r) {
 Row Table::append(const Value* args, Value result, uint32_t h) {
   reserve(1);
   const Row r = rows();
-  const Place taken = place(args, h, r, r, nullptr, params);
+  const Place taken = place(args, h, r, params);
   Value* at = extend(1, taken.was_free ? 1 : 0);
   std::copy_n(args, params, at);
   at[params] = result;
@@ -56,7 +56,7 @@ Row Table::append(const Value* args, Value result, uint32_t h) {
 
 void Table::reenter(Row r) {
   reserve(1);  // when the slots grow for it, `r` has its place already
-  if (place(row(r), hash(row(r), params), r, rows(), nullptr, params).was_free) ++used_;
+  if (place(row(r), hash(row(r), params), r, params).was_free) ++used_;
 }
 
 void Table::grow_slots(uint64_t more, Workers* workers) {
@@ -102,8 +102,8 @@ template <class Count>
 void Table::move_part(size_t part, std::span<const Group> old, Count count) {
   constexpr size_t kAhead = 8;
   const auto for_rows = [](const Group& group, const auto& each) {
-    for (SlotBits used = kAllSlots & ~matching(group, kFree); used != 0; used &= used - 1) {
-      each(group.rows[lowest(used)]);
+    for (SlotBits used = kAllSlots & ~matching(tags_of(group), kFree); used != 0; used &= used - 1) {
+      each(row_in(group, lowest(used)));
     }
   };
   for (size_t g = 0; g < old.size(); ++g) {
@@ -116,7 +116,7 @@ void Table::move_part(size_t part, std::span<const Group> old, Count count) {
       if (from[count] == kNone) return;
       const uint32_t h = hash(from, count);
       // A row whose arguments were changed in place has two slots, of which one may be of another part.
-      if (Table::part(h, kParts) == part) enter(r, h);
+      if (Table::part(h) == part) enter(r, h);
     });
   }
 }
@@ -126,13 +126,14 @@ void Table::enter(Row r, uint32_t h) {
   const uint8_t tag = tag_of(h);
   for (uint64_t at = group_of(h);; at = following(at)) {
     Group& group = groups_[at];
-    for (SlotBits same = matching(group, tag); same != 0; same &= same - 1) {
-      if (group.rows[lowest(same)] == r) return;
+    const Tags tags = tags_of(group);
+    for (SlotBits same = matching(tags, tag); same != 0; same &= same - 1) {
+      if (row_in(group, lowest(same)) == r) return;
     }
-    const SlotBits free = matching(group, kFree);
+    const SlotBits free = matching(tags, kFree);
     if (free == 0) continue;
     group.tags[lowest(free)] = tag;
-    group.rows[lowest(free)] = r;
+    group.rows[lowest(free)] = ~r;
     return;
   }
 }

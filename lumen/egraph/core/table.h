@@ -9,6 +9,7 @@
 #endif
 
 #include <array>
+#include <atomic>
 #include <bit>
 #include <memory>
 #include <optional>
@@ -84,23 +85,30 @@ class Table {
   // Always inline: gcc takes a function that only prefetches for one without effect and drops its calls.
   [[gnu::always_inline]] void prefetch(uint32_t h) const { __builtin_prefetch(&groups_[group_of(h)]); }
   // Reads the group (prefetched before) and prefetches the row that is probably meant.
-  [[gnu::always_inline]] void prefetch_row(uint32_t h, Row below = kNone) const {
+  [[gnu::always_inline]] void prefetch_row(uint32_t h) const {
     const Group& group = groups_[group_of(h)];
-    const SlotBits same = matching(group, tag_of(h));
+    if (const SlotBits same = matching(tags_of(group), tag_of(h)); same != 0) {
+      __builtin_prefetch(row(row_in(group, lowest(same))));
+    }
+  }
+  // The same while other threads enter rows.
+  [[gnu::always_inline]] void prefetch_row_shared(uint32_t h) const {
+    const Group& group = groups_[group_of(h)];
+    const SlotBits same = matching(shared_tags_of(group), tag_of(h));
     if (same == 0) return;
-    const Row r = group.rows[lowest(same)];
-    if (r < below) __builtin_prefetch(row(r));
+    if (const Row r = shared_row_in(group, lowest(same)); r < kCandidates) __builtin_prefetch(row(r));
   }
   // The live row with these arguments, or kNone.
   Row find(const Value* args, uint32_t h) const {
     const uint8_t tag = tag_of(h);
     for (uint64_t at = group_of(h);; at = following(at)) {
       const Group& group = groups_[at];
-      for (SlotBits same = matching(group, tag); same != 0; same &= same - 1) {
-        const Row r = group.rows[lowest(same)];
+      const Tags tags = tags_of(group);
+      for (SlotBits same = matching(tags, tag); same != 0; same &= same - 1) {
+        const Row r = row_in(group, lowest(same));
         if (same_args(row(r), args, params)) return dead(r) ? kNone : r;
       }
-      if (matching(group, kFree) != 0) return kNone;
+      if (matching(tags, kFree) != 0) return kNone;
     }
   }
   Row find(const Value* args) const { return find(args, hash(args, params)); }
@@ -109,50 +117,80 @@ class Table {
   // Enters row `r`, whose arguments were changed in place; no other live row has them.
   void reenter(Row r);
 
-  // ---- finding or entering; also by several threads at once, see many_rows.h
+  // ---- finding or entering
 
-  // The slots fall into `parts` (a power of two, at most kParts) that do not touch each other; which one a hash is in.
-  static constexpr uint64_t kParts = 16;
-  static size_t part(uint32_t h, size_t parts) { return (uint64_t{h} * parts) >> 32; }
-  // Room for so many more rows, so that what follows does not move slots. With `workers` there are kParts afterwards.
+  // Room for so many more rows, so that what follows does not move slots; `workers` may move those that there are.
   void reserve(size_t more, Workers* workers = nullptr) {
-    const bool undivided = workers != nullptr && part_groups_ == groups_.size();
-    if (used_ + more > room_ || undivided) grow_slots(more, workers);
+    if (used_ + more > room_) grow_slots(more, workers);
   }
   // About so many rows are going to be there, by the next time slots must grow; 0: not known.
   void expect(uint64_t rows) { expected_ = rows; }
   struct Place {
-    Row row;        // that has the arguments: in the table, or `base` + the number of a row that is being made
+    Row row;        // that has the arguments
     bool fresh;     // taken for `candidate` just now
     bool was_free;  // and the slot was not in use before
-    uint64_t data;  // the result of a row of the table, else the slot
+    Value result;   // of a row that was there
   };
-  // Finds the row, or enters `candidate` (base + its number; its arguments are at keys[number * params]). Threads may
-  // do so at the same time in different parts.
+  // Finds the row, or enters `candidate`.
   template <class Count>
-  Place place(const Value* args, uint32_t h, Row candidate, Row base, const Value* keys, Count count) {
+  Place place(const Value* args, uint32_t h, Row candidate, Count count) {
     const uint8_t tag = tag_of(h);
     for (uint64_t at = group_of(h);; at = following(at)) {
       Group& group = groups_[at];
-      for (SlotBits same = matching(group, tag); same != 0; same &= same - 1) {
+      const Tags tags = tags_of(group);
+      for (SlotBits same = matching(tags, tag); same != 0; same &= same - 1) {
         const uint32_t i = lowest(same);
-        const Row r = group.rows[i];
-        if (r >= base) {
-          if (same_args(keys + size_t{r - base} * count, args, count)) return {r, false, false, slot_of(at, i)};
-          continue;
-        }
+        const Row r = row_in(group, i);
         const Value* row = rows_.data() + size_t{r} * (count + 1);
-        if (same_args(row, args, count)) {
-          if (row[count] != kNone) return {r, false, false, row[count]};
-          group.rows[i] = candidate;
-          return {candidate, true, false, slot_of(at, i)};
-        }
+        if (!same_args(row, args, count)) continue;
+        if (row[count] != kNone) return {r, false, false, row[count]};
+        group.rows[i] = ~candidate;
+        return {candidate, true, false, kNone};
       }
-      if (const SlotBits free = matching(group, kFree); free != 0) {
+      if (const SlotBits free = matching(tags, kFree); free != 0) {
         const uint32_t i = lowest(free);
         group.tags[i] = tag;
-        group.rows[i] = candidate;
-        return {candidate, true, true, slot_of(at, i)};
+        group.rows[i] = ~candidate;
+        return {candidate, true, true, kNone};
+      }
+    }
+  }
+
+  // ---- the same by several threads at once, see entry.h
+
+  // Rows from here on are candidates: names of rows that are being made, while it is not known where they come.
+  static constexpr Row kCandidates = 0xfffe0000;
+  struct SharedPlace {
+    Row row = kNone;        // that has the arguments, or the candidate that does
+    Row displaced = kNone;  // the candidate whose slot was taken for this one
+    size_t was_free = 0;    // 1: the slot was not in use before
+    uint64_t data = 0;      // the result of a row of the table; the slot when `candidate` was entered
+  };
+  // Fills in `place`. Of the keys that others enter: keys.args(candidate); whether keys.yields(candidate, to another)
+  // that has the same arguments, and whether the key at hand replaces(row), which is alive. The outcome for equal keys
+  // must not depend on who comes first.
+  template <class Keys, class Count>
+  [[gnu::always_inline]] void place_shared(const Value* args, uint32_t h, Row candidate, const Keys& keys, Count count,
+                                           SharedPlace& place) {
+    const uint8_t tag = tag_of(h);
+    for (uint64_t at = group_of(h);; at = following(at)) {
+      Group& group = groups_[at];
+      const Tags tags = shared_tags_of(group);
+      for (SlotBits same = matching(tags, tag); same != 0; same &= same - 1) {
+        if (try_slot(at, lowest(same), args, candidate, keys, count, place)) return;
+      }
+      for (SlotBits free = matching(tags, kFree); free != 0; free &= free - 1) {
+        const uint32_t i = lowest(free);
+        Row none = 0;
+        if (std::atomic_ref(group.rows[i]).compare_exchange_strong(none, ~candidate, std::memory_order_acq_rel)) {
+          std::atomic_ref(group.tags[i]).store(tag, std::memory_order_release);
+          place.row = candidate;
+          place.was_free = 1;
+          place.data = slot_of(at, i);
+          return;
+        }
+        // Another thread was faster, perhaps with the same arguments.
+        if (try_slot(at, i, args, candidate, keys, count, place)) return;
       }
     }
   }
@@ -170,7 +208,11 @@ class Table {
   // So many rows were killed by writing kNone to them.
   void forget(Row count) { live_ -= count; }
   [[gnu::always_inline]] void prefetch_slot(uint64_t slot) const { __builtin_prefetch(&groups_[slot / 16], 1); }
-  void settle(uint64_t slot, Row row) { groups_[slot / 16].rows[slot % 16] = row; }
+  // The candidate in the slot is this row, which is written; if there is one: no branch, it is a coin toss.
+  void settle(uint64_t slot, Row row, bool is_one = true) {
+    Row unused = 0;
+    std::atomic_ref(is_one ? groups_[slot / 16].rows[slot % 16] : unused).store(~row, std::memory_order_release);
+  }
 
   void kill(Row r) {
     row(r)[params] = kNone;
@@ -218,7 +260,7 @@ class Table {
   static constexpr uint32_t kSlots = 12;
   struct alignas(64) Group {
     std::array<uint8_t, 16> tags;  // the last four are not used
-    std::array<Row, kSlots> rows;
+    std::array<Row, kSlots> rows;  // with all bits turned: 0 is none
   };
   static constexpr uint8_t kFree = 0;
   static uint8_t tag_of(uint32_t h) {
@@ -238,22 +280,75 @@ class Table {
   static constexpr SlotBits kAllSlots = (1u << kSlots) - 1;
 #endif
   static uint32_t lowest(SlotBits bits) { return static_cast<uint32_t>(std::countr_zero(bits)) / kSlotBits; }
-  // The slots with this tag.
-  static SlotBits matching(const Group& group, uint8_t tag) {
+  static Row row_in(const Group& group, uint32_t i) { return ~group.rows[i]; }
+  // What another thread has entered is read in full: its key, or its row once it is settled.
+  static Row shared_row_in(const Group& group, uint32_t i) {
+    return ~std::atomic_ref(const_cast<Row&>(group.rows[i])).load(std::memory_order_acquire);
+  }
+  // The tags of a group at once; and while other threads set them.
 #if defined(__SSE2__)
-    const __m128i tags = _mm_load_si128(reinterpret_cast<const __m128i*>(group.tags.data()));
+  using Tags = __m128i;
+  static Tags tags_of(const Group& group) {
+    return _mm_load_si128(reinterpret_cast<const __m128i*>(group.tags.data()));
+  }
+  static Tags tags_of(uint64_t low, uint64_t high) {
+    return _mm_set_epi64x(static_cast<long long>(high), static_cast<long long>(low));
+  }
+#elif defined(__ARM_NEON)
+  using Tags = uint8x16_t;
+  static Tags tags_of(const Group& group) { return vld1q_u8(group.tags.data()); }
+  static Tags tags_of(uint64_t low, uint64_t high) { return vcombine_u8(vcreate_u8(low), vcreate_u8(high)); }
+#else
+  using Tags = std::array<uint8_t, 16>;
+  static Tags tags_of(const Group& group) { return group.tags; }
+  static Tags tags_of(uint64_t low, uint64_t high) { return std::bit_cast<Tags>(std::array{low, high}); }
+#endif
+  static Tags shared_tags_of(const Group& group) {
+    uint64_t* halves = reinterpret_cast<uint64_t*>(const_cast<uint8_t*>(group.tags.data()));
+    const uint64_t low = std::atomic_ref(halves[0]).load(std::memory_order_acquire);
+    return tags_of(low, std::atomic_ref(halves[1]).load(std::memory_order_acquire));
+  }
+  // The slots with this tag.
+  static SlotBits matching(const Tags& tags, uint8_t tag) {
+#if defined(__SSE2__)
     const __m128i same = _mm_cmpeq_epi8(tags, _mm_set1_epi8(static_cast<char>(tag)));
     return static_cast<uint32_t>(_mm_movemask_epi8(same)) & kAllSlots;
 #elif defined(__ARM_NEON)
     // There is no movemask: pairs of bytes, shifted by four, leave four bits of each.
-    const uint8x16_t same = vceqq_u8(vld1q_u8(group.tags.data()), vdupq_n_u8(tag));
+    const uint8x16_t same = vceqq_u8(tags, vdupq_n_u8(tag));
     const uint8x8_t halves = vshrn_n_u16(vreinterpretq_u16_u8(same), 4);
     return vget_lane_u64(vreinterpret_u64_u8(halves), 0) & kAllSlots;
 #else
     SlotBits same = 0;
-    for (uint32_t i = 0; i < kSlots; ++i) same |= static_cast<SlotBits>(group.tags[i] == tag) << i;
+    for (uint32_t i = 0; i < kSlots; ++i) same |= static_cast<SlotBits>(tags[i] == tag) << i;
     return same;
 #endif
+  }
+  // Whether a slot has these arguments: then what place_shared does.
+  template <class Keys, class Count>
+  [[gnu::always_inline]] bool try_slot(uint64_t at, uint32_t i, const Value* args, Row candidate, const Keys& keys,
+                                       Count count, SharedPlace& place) {
+    for (;;) {
+      const Row r = shared_row_in(groups_[at], i);
+      const bool made = r < kCandidates;
+      const Value* row = made ? rows_.data() + size_t{r} * (count + 1) : keys.args(r);
+      if (!same_args(row, args, count)) return false;
+      place.row = r;
+      if (made) {
+        place.data = row[count];
+        if (row[count] != kNone && !keys.replaces(r)) return true;
+      } else if (r <= candidate || !keys.yields(r, candidate)) {
+        return true;
+      }
+      Row seen = ~r;
+      if (!std::atomic_ref(groups_[at].rows[i]).compare_exchange_strong(seen, ~candidate, std::memory_order_acq_rel)) {
+        continue;
+      }
+      place.row = candidate;
+      if (!made) place.displaced = r;
+      place.data = slot_of(at, i);
+      return true;
+    }
   }
   static uint64_t fold(uint64_t a, uint64_t b) {
     const unsigned __int128 product = static_cast<unsigned __int128>(a) * b;
@@ -276,7 +371,10 @@ class Table {
   Row live_ = 0;
   std::vector<uint64_t> subsumed_;  // bits by row; empty while there are none
   GrowArray<Group> groups_;
-  uint64_t part_groups_ = 0;  // groups in a kParts-th of the slots, or all when there are few
+  // The slots fall into kParts that do not touch each other, unless there are few: threads move a part each.
+  static constexpr uint64_t kParts = 16;
+  static size_t part(uint32_t h) { return (uint64_t{h} * kParts) >> 32; }
+  uint64_t part_groups_ = 0;  // groups in a part, or all when there are few
   uint64_t room_ = 0;         // slots that may be used before there must be more
   uint64_t used_ = 0;
   uint64_t expected_ = 0;
