@@ -84,7 +84,10 @@ class Entry {
       }
     }
   }
-  // Always inline: it would be taken for a function without effect.
+  // Of key i, if it has one of its own. Always inline: it would be taken for a function without effect.
+  [[gnu::always_inline]] void prefetch_slot(size_t i) const {
+    table.prefetch_slot(found(i).row == candidate(i) ? found(i).data : 0);
+  }
   [[gnu::always_inline]] void prefetch_slots(size_t range) const {
     for_numbered(
         range, [&](size_t i) __attribute__((always_inline)) { table.prefetch_slot(found(i).data); });

@@ -5,6 +5,13 @@
 
 namespace lumen::egraph {
 
+namespace {
+
+// Slots are fetched so many keys before they are settled.
+constexpr size_t kAhead = 32;
+
+}  // namespace
+
 // For Table::place_shared.
 template <class Count>
 struct MakeMany::Keys {
@@ -91,8 +98,8 @@ void MakeMany::finish(size_t range, Count params) {
   const size_t begin = entry_.division.begin(range), end = entry_.division.begin(range + 1);
   Row number = entry_.number_of(begin);
   const Row next = entry_.number_of(end);  // where another range begins
-  entry_.prefetch_slots(range);
   for (size_t i = begin; i < end; ++i) {
+    entry_.prefetch_slot(std::min(i + kAhead, end - 1));
     const EntryFound found = entry_.found(i);
     const bool fresh = found.row == entry_.candidate(i);
     Value result = classes_ != nullptr ? classes_[i] : first_id_ + number * id_step_;
@@ -164,8 +171,9 @@ class ReplaceMany {
   void finish(size_t range) {
     Row number = entry_.number_of(entry_.division.begin(range));
     Row joined = 0;
-    entry_.prefetch_slots(range);
-    for (size_t i = entry_.division.begin(range); i < entry_.division.begin(range + 1); ++i) {
+    const size_t end = entry_.division.begin(range + 1);
+    for (size_t i = entry_.division.begin(range); i < end; ++i) {
+      entry_.prefetch_slot(std::min(i + kAhead, end - 1));
       const EntryFound& found = entry_.found(i);
       Value* row = table_.row(r_.rows[i]);
       if (found.row == entry_.candidate(i)) {
