@@ -42,6 +42,11 @@ ValuesAndIndices likeliest(Tensor x, int64_t k) {
 
 namespace {
 
+// [batch, 1, 1]
+Tensor field_of(Tensor draws, DrawField which) {
+  return unsqueeze(narrow(draws, 1, static_cast<int64_t>(which), 1), 2);
+}
+
 // The draw of a Sampler (text/sampler.h) from the k likeliest of each row. Sums are f32, so that one which is within
 // one part in 2^13 of what it is compared with decides nothing: the weight of all is known to one in 2^14, others are
 // better.
@@ -97,8 +102,7 @@ class DrawBuilder {
     total_ = where(limits, weight_kept(), total_);
   }
 
-  // [batch, 1, 1]
-  Tensor field(DrawField which) const { return unsqueeze(narrow(draws_, 1, static_cast<int64_t>(which), 1), 2); }
+  Tensor field(DrawField which) const { return field_of(draws_, which); }
   Tensor weight_kept() const { return sum(where(kept_, weights_, 0.0), {2}, true); }
   // Of those that are kept.
   Tensor how_many(Tensor which) const { return sum(cast(logical_and(kept_, which), f32), {2}, true); }
@@ -121,8 +125,7 @@ void list_candidates(Tensor logits, Tensor largest, Tensor draws, int64_t k) {
   const Tensor ids = cast(best.indices, i32).output("candidates");
   best.values.output("candidate_logits");
   const Tensor above = logits - unsqueeze(largest, 2);
-  const Tensor temperatures = unsqueeze(narrow(draws, 1, static_cast<int64_t>(DrawField::temperature), 1), 2);
-  const Tensor weight = sum(exp(above / temperatures), {2}).output("weight");
+  const Tensor weight = sum(exp(above / field_of(draws, DrawField::temperature)), {2}).output("weight");
   const bool lists_all = logits.dim(-1) == Expr(k);
   const auto [drawn, decided] = DrawBuilder(best.values, ids, unsqueeze(weight, 2), draws, lists_all).build();
   squeeze(drawn, {2}).output("drawn");

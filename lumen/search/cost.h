@@ -41,8 +41,7 @@ Machine machine_like(const Target& target);
 // a gather those it gives, as they can be part of any kernel. A reduction or sort costs the elements it reads, and a
 // launch. A contraction costs its products or the bytes it reads, and a launch; one that uses nothing twice (a sum of
 // squares) costs more than the product and the sums, and one of floats of 8 bits as such less than one of numbers that
-// are computed from them. Dims that `dims` does not have count as 256, or what their bounds
-// have nearest to that.
+// are computed from them. Dims that `dims` does not have count as 256, or what their bounds have nearest to that.
 OpCost roofline(const Machine& machine = {}, const DimValues& dims = {});
 
 // What a contraction may multiply as floats of 8 bits: a cast of them.

@@ -89,11 +89,14 @@ Expected<std::shared_ptr<CudaDevice>> CudaDevice::open(int number, int64_t most_
   if (number < 0 || static_cast<size_t>(number) >= found.size()) {
     return error(fmt::format("[cuda] there is no GPU number {}: this machine has {}", number, found.size()));
   }
-  Expected<std::shared_ptr<const Linker>> linker = Linker::load(search.linker);
-  KernelCompiler compiler(LUMEN_TRY(load_compiler(search.compiler)), cpu::ObjectCache::from_flags(),
-                          linker.ok() ? std::move(*linker) : nullptr);
-  std::shared_ptr<CudaDevice> device(
-      new CudaDevice(std::move(driver), std::move(compiler), found[static_cast<size_t>(number)]));
+  const DeviceInfo& info = found[static_cast<size_t>(number)];
+  const std::shared_ptr<const RuntimeCompiler> nvrtc = LUMEN_TRY(load_compiler(search.compiler));
+  std::shared_ptr<const Linker> linker;  // a large library, for what the compiler does not know
+  if (!nvrtc->knows(info.sm)) {
+    if (Expected<std::shared_ptr<const Linker>> loaded = Linker::load(search.linker); loaded.ok()) linker = *loaded;
+  }
+  KernelCompiler compiler(nvrtc, cpu::ObjectCache::from_flags(), std::move(linker));
+  std::shared_ptr<CudaDevice> device(new CudaDevice(std::move(driver), std::move(compiler), info));
   if (Expected<std::shared_ptr<const MatrixLibrary>> matrices = MatrixLibrary::load(search.matrices); matrices.ok()) {
     device->matrices_ = std::move(*matrices);
     device->target_.library = true;

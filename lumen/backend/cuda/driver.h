@@ -4,6 +4,7 @@
 // Types and constants are those of the driver's interface, which is stable; only what is used is here.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -135,6 +136,8 @@ struct RuntimeCompiler {
   LUMEN_CUDA_COMPILER(LUMEN_CUDA_MEMBER)
   std::string version_text;   // "NVRTC 13.0"
   std::vector<int> known_sm;  // what it makes machine code for, from the oldest on: 75, 80, …
+
+  bool knows(int sm) const { return std::ranges::find(known_sm, sm) != known_sm.end(); }
 };
 
 #undef LUMEN_CUDA_MEMBER

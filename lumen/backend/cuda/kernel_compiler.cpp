@@ -44,7 +44,7 @@ std::string architecture_name(int sm) { return fmt::format("sm_{}{}", sm, sm >= 
 
 Expected<KernelCompiler::Target> KernelCompiler::target_for(int sm) const {
   const std::vector<int>& known = nvrtc_->known_sm;
-  if (std::ranges::find(known, sm) != known.end()) return Target{architecture_name(sm), ""};
+  if (nvrtc_->knows(sm)) return Target{architecture_name(sm), ""};
   const auto newer = std::ranges::upper_bound(known, sm);
   if (newer != known.begin()) return Target{fmt::format("sm_{}", sm), fmt::format("compute_{}", *(newer - 1))};
   return error(fmt::format("[cuda] {} makes no code for sm_{}: sm_{} is the oldest it knows", version(), sm, known[0]));
