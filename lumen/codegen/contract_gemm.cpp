@@ -6,6 +6,7 @@
 #include "lumen/codegen/contract_store.h"
 #include "lumen/codegen/contract_tile.h"
 #include "lumen/codegen/contract_types.h"
+#include "lumen/codegen/element.h"
 
 namespace lumen {
 
@@ -20,7 +21,7 @@ class GemmPrinter {
       : body_(body), roles_(roles), name_(std::move(name)), s_(schedule), target_(target), types_(std::move(types)) {
     depth_ = ceil_div(roles.extent(Role::summed), types_.depth) * types_.depth;
     panels_ = ceil_div(roles.extent(Role::column), s_.nr);
-    one_side_ = roles.extent(Role::batch) * panels_ * depth_ * s_.nr;
+    one_side_ = roles.extent(Role::batch) * panels_ * depth_ * column_step();
     if ((s_.direct & 1) != 0) rows_ = held(roles.rows, Role::row).plain;
     for (const NodeId factor : roles.columns) {
       if ((s_.direct & 2) != 0) columns_.push_back(*held(factor, Role::column).plain);
@@ -33,6 +34,7 @@ class GemmPrinter {
     kernel.text += s_.method == ContractMethod::amx
                        ? print_amx_tile(name_ + "_tile", types_, s_, steps())
                        : print_vector_tile(name_ + "_tile", types_, s_, target_.vector_bytes, steps());
+    if (in_pieces()) kernel.text += LUMEN_TRY(print_mending());
     const StorePlan store{name_ + "_store", types_.sum, s_.nr, s_.past != 0};
     kernel.text += LUMEN_TRY(print_store(body_, roles_, store, kernel.faults));
     const Expr sides = static_cast<int64_t>(roles_.columns.size());
@@ -48,6 +50,10 @@ class GemmPrinter {
 
  private:
   int64_t element_bytes() const { return types_.sum_bytes / types_.group; }
+  // Packed elements of a panel for one summed coordinate.
+  int64_t row_step() const { return s_.mr * types_.row_pieces; }
+  int64_t column_step() const { return s_.nr * types_.column_pieces; }
+  bool in_pieces() const { return types_.row_pieces > 1 || types_.column_pieces > 1; }
   Expr row_blocks() const { return ceil_div(roles_.extent(Role::row), s_.mc); }
   Expr column_blocks() const { return ceil_div(roles_.extent(Role::column), s_.nc); }
   Expr blocks() const { return roles_.extent(Role::batch) * row_blocks() * column_blocks(); }
@@ -55,11 +61,11 @@ class GemmPrinter {
   TileSteps steps() const {
     const bool amx = s_.method == ContractMethod::amx;
     const int64_t depth = types_.depth;
-    TileSteps steps{amx ? depth : 1, s_.mr * depth, s_.nr * depth};
+    TileSteps steps{amx ? depth : 1, row_step() * depth, column_step() * depth};
     if (rows_) steps.row = *rows_->lane.constant(), steps.row_summed = *rows_->summed.constant() * depth;
     if (!columns_.empty()) steps.column_summed = *columns_[0].summed.constant();
     steps.by_lanes = target_.lane_products && !amx && (steps.row == 1 || steps.row_summed == 1);
-    if (fetches_ahead()) steps.ahead = (s_.nr + s_.mc / s_.mr - 1) / (s_.mc / s_.mr);
+    if (fetches_ahead()) steps.ahead = (column_step() + s_.mc / s_.mr - 1) / (s_.mc / s_.mr);
     return steps;
   }
 
@@ -73,8 +79,10 @@ class GemmPrinter {
   int64_t part() const { return s_.kr == 0 ? s_.kc : s_.kr; }
 
   HeldFactor held(NodeId factor, Role lane) const {
-    return held_factor(roles_, factor, lane, s_.method != ContractMethod::gemm);
+    return held_factor(roles_, factor, lane, s_.method != ContractMethod::gemm && pieces(lane) == 1);
   }
+
+  int64_t pieces(Role lane) const { return lane == Role::row ? types_.row_pieces : types_.column_pieces; }
 
   Expected<std::string> packing(const std::string& function, NodeId factor, Role lane,
                                 std::vector<std::string>& faults) const {
@@ -91,6 +99,8 @@ class GemmPrinter {
     p.group = types_.group;
     p.multiple = types_.depth;
     if (types_.flipped && lane == Role::column) p.convert = "lumen_flip_byte", p.plain.reset();
+    p.pieces = pieces(lane);
+    if (p.pieces > 1) p.plain.reset();
     p.type = types_.packed;
     p.vector_bytes = target_.vector_bytes;
     if (s_.method == ContractMethod::amx && lane == Role::row) p.depth = types_.depth;
@@ -128,11 +138,46 @@ class GemmPrinter {
     for (size_t side = 0; side < roles_.columns.size(); ++side) {
       text += fmt::format(
           "    if (row / {0} / {1} == {2}) found = {3}_columns{2}({4}, packed + (row * {5} + k0) * {6}, i0, panel * "
-          "{6}, "
+          "{7}, "
           "k0, k1);\n",
-          number(panels_), number(roles_.extent(Role::batch)), side, name_, kParameters, number(depth_), s_.nr);
+          number(panels_), number(roles_.extent(Role::batch)), side, name_, kParameters, number(depth_), column_step(),
+          s_.nr);
     }
     return text + "    fault = found > fault ? found : fault;\n  }\n  return fault;\n}\n";
+  }
+
+  // Infinities and NaN are no sums of pieces: they give NaN, and results that are no numbers are computed one by one.
+  Expected<std::string> print_mending() const {
+    std::string text;
+    for (size_t side = 0; side < roles_.columns.size(); ++side) {
+      ElementWriter writer(*roles_.graph, 6);
+      const std::string row = writer.value(roles_.rows, roles_.at);
+      const std::string column = writer.value(roles_.columns[side], roles_.at);
+      if (!writer.problem().empty()) return error(writer.problem());
+      text += fmt::format(
+          "static __attribute__((noinline)) void {0}_mend{1}(const void* const* in, void* const* out, const int64_t* "
+          "dims, int64_t i0, int64_t m, int64_t rows, int64_t c, int64_t columns, float* t, int64_t step) {{\n"
+          "{2}  int64_t fault = 0;\n"
+          "  uint32_t odd = 0;\n"
+          "  for (int64_t i = 0; i < rows; ++i) {{\n"
+          "    LUMEN_ELEMENTS(l, columns) odd |= (lumen_bits_f32(t[i * step + l]) & 0x7f800000u) == 0x7f800000u;\n"
+          "  }}\n"
+          "  if (odd == 0) return;\n"
+          "  for (int64_t i1 = m; i1 < m + rows; ++i1) for (int64_t i2 = c; i2 < c + columns; ++i2) {{\n"
+          "    float* const sum = t + (i1 - m) * step + i2 - c;\n"
+          "    if (*sum - *sum == 0.0f) continue;\n"
+          "    *sum = 0.0f;\n"
+          "    for (int64_t i3 = 0; i3 < {3}; ++i3) {{\n{4}      *sum += {5} * {6};\n    }}\n  }}\n}}\n",
+          name_, side, kernel_names(*roles_.graph), number(roles_.extent(Role::summed)), writer.text(), row, column);
+    }
+    return text;
+  }
+  // After the last products of a tile, whose results lie at `t`.
+  std::string mend(size_t side, const std::string& t, const std::string& step, std::string_view rows,
+                   std::string_view columns) const {
+    if (!in_pieces()) return "";
+    return fmt::format("          {}_mend{}({}, i0, m, {}, c, {}, {}, {});\n", name_, side, kParameters, rows, columns,
+                       t, step);
   }
 
   bool sums_at_most(int64_t products) const {
@@ -161,11 +206,11 @@ class GemmPrinter {
         "  {0} rows[{1}] __attribute__((aligned(64)));\n"
         "  {2} sums[{3}][{4}][{5}] __attribute__((aligned(64)));\n"
         "  const {0}* const packed = (const {0}*)out[{6}];\n",
-        types_.packed, rows_ ? 1 : s_.mc * s_.kc, types_.sum, roles_.columns.size(), kept_tiles(), s_.mr * s_.nr,
-        body_.outputs().size());
+        types_.packed, rows_ ? 1 : s_.mc * s_.kc * types_.row_pieces, types_.sum, roles_.columns.size(), kept_tiles(),
+        s_.mr * s_.nr, body_.outputs().size());
     if (s_.own != 0) {
       text += fmt::format("  {} columns[{}][{}] __attribute__((aligned(64)));\n", types_.packed, roles_.columns.size(),
-                          s_.kc * s_.nr);
+                          s_.kc * column_step());
     }
     if (grain_of(body_) != 1) text += fmt::format("  begin = 0, end = end > 0 ? {} : 0;\n", number(blocks()));
     text += "  int64_t held = -1;\n  LUMEN_ROWS(row) {\n" + block_place() + block_loop() + "  }\n";
@@ -190,11 +235,11 @@ class GemmPrinter {
     return fmt::format(
         "      if (held != block || {K} > {kc}) {{\n"
         "        for (int64_t m = m0; m < m1; m += {mr}) {{\n"
-        "          found = {f}_rows({p}, rows + (m - m0) * depth, i0, m, k0, k1);\n"
+        "          found = {f}_rows({p}, rows + (m - m0) * depth * {r}, i0, m, k0, k1);\n"
         "          fault = found > fault ? found : fault;\n        }}\n"
         "        held = block;\n      }}\n",
         fmt::arg("kc", s_.kc), fmt::arg("K", number(roles_.extent(Role::summed))), fmt::arg("mr", s_.mr),
-        fmt::arg("f", name_), fmt::arg("p", kParameters));
+        fmt::arg("f", name_), fmt::arg("p", kParameters), fmt::arg("r", types_.row_pieces));
   }
 
   std::string own_panels() const {
@@ -219,7 +264,7 @@ class GemmPrinter {
                                    last(!columns_.empty(), "c", s_.nr, number(roles_.extent(Role::column))));
     text += fmt::format("        const {}* const a = ", types_.packed);
     text += rows_ ? fmt::format("(const {}*)a{} + {};\n", types_.packed, rows_->input, print_c(rows_->index).text)
-                  : fmt::format("rows + (m - m0) * depth + (s0 - k0) * {};\n", s_.mr);
+                  : fmt::format("rows + (m - m0) * depth * {} + (s0 - k0) * {};\n", types_.row_pieces, row_step());
     for (size_t side = 0; side < roles_.columns.size(); ++side) {
       text += fmt::format("        const {}* const b{} = {};\n", types_.packed, side, column_place(side));
     }
@@ -227,13 +272,13 @@ class GemmPrinter {
   }
 
   std::string column_place(size_t side) const {
-    if (s_.own != 0) return fmt::format("columns[{}] + (s0 - k0) * {}", side, s_.nr);
+    if (s_.own != 0) return fmt::format("columns[{}] + (s0 - k0) * {}", side, column_step());
     if (!columns_.empty()) {
       const PlainFactor& plain = columns_[side];
       return fmt::format("(const {}*)a{} + {}", types_.packed, plain.input, print_c(plain.index).text);
     }
-    return fmt::format("packed + {0} * {1} + (i0 * {2} + c / {3}) * {4} * {3} + s0 * {3}", side, number(one_side_),
-                       number(panels_), s_.nr, number(depth_));
+    return fmt::format("packed + {0} * {1} + ((i0 * {2} + c / {3}) * {4} + s0) * {5}", side, number(one_side_),
+                       number(panels_), s_.nr, number(depth_), column_step());
   }
 
   // The sums themselves are the only output, and lie along columns: whole tiles are stored by the tile function. Those
@@ -247,17 +292,24 @@ class GemmPrinter {
 
   std::string whole_tile() const {
     const Expr index = roles_.result.flat_index(roles_.at_result());
-    return fmt::format(
+    const std::string at = fmt::format("({}*)r0 + {}", types_.sum, print_c(index).text);
+    const std::string step = number(*step_of(roles_, index, Role::row));
+    std::string text = fmt::format(
         "        if (m + {} <= m1 && c + {} <= c1) {{\n"
-        "          {}_tile(part, a, b0, ({}*)r0 + {}, {}, s0 == 0{});\n          continue;\n        }}\n",
-        s_.mr, s_.nr, name_, types_.sum, print_c(index).text, number(*step_of(roles_, index, Role::row)), next(0));
+        "          {}_tile(part, a, b0, {}, {}, s0 == 0{});\n",
+        s_.mr, s_.nr, name_, at, step, next(0));
+    if (in_pieces()) {
+      text += fmt::format("          if (s1 == {})\n", number(roles_.extent(Role::summed))) +
+              mend(0, at, step, std::to_string(s_.mr), std::to_string(s_.nr));
+    }
+    return text + "          continue;\n        }\n";
   }
 
   // A tile's share of the columns that follow.
   std::string next(size_t side) const {
     if (!fetches_ahead()) return "";
-    return fmt::format(", (const char*)(b{} + part * {}) + (m - m0) / {} * (part / {} * {})", side, s_.nr, s_.mr,
-                       types_.depth, steps().ahead * 64);
+    return fmt::format(", (const char*)(b{} + part * {}) + (m - m0) / {} * (part / {} * {})", side, column_step(),
+                       s_.mr, types_.depth, steps().ahead * 64);
   }
 
   // A sum of nothing is a tile of zeros, so the loop runs once.
@@ -275,20 +327,25 @@ class GemmPrinter {
         fmt::arg("nr", s_.nr), fmt::arg("rows", rows_loop()), fmt::arg("own", own_panels()),
         fmt::arg("tile", kept_tile()), fmt::arg("kr", part()), fmt::arg("place", tile_place()));
     if (stores_whole_tiles()) text += whole_tile();
-    std::string tiles;
+    std::string tiles, mending;
     for (size_t side = 0; side < roles_.columns.size(); ++side) {
       text += fmt::format("        {0}_tile(part, a, b{1}, sums[{1}][tile], {2}, s0 == 0{3});\n", name_, side, s_.nr,
                           next(side));
-      tiles += fmt::format(", sums[{}][tile] + (m - i1) * {} + (c - i2)", side, s_.nr);
+      const std::string at = fmt::format("sums[{}][tile] + (m - i1) * {} + (c - i2)", side, s_.nr);
+      tiles += ", " + at;
+      mending += mend(side, at, std::to_string(s_.nr), "rows_left", "columns_left");
     }
     text += fmt::format(
         "        if (s1 == {K}) {{\n"
-        "          found = {f}_store({p}, i0, m, m1 - m < {mr} ? m1 - m : {mr}, c, c1 - c < {nr} ? c1 - c : {nr}{t});\n"
+        "          const int64_t rows_left = m1 - m < {mr} ? m1 - m : {mr}, columns_left = c1 - c < {nr} ? c1 - c : "
+        "{nr};\n"
+        "{mending}"
+        "          found = {f}_store({p}, i0, m, rows_left, c, columns_left{t});\n"
         "          fault = found > fault ? found : fault;\n        }}\n      }}\n"
         "      s0 = s1;\n      }} while (s0 < k1);\n      }}\n"
         "      k0 = k1;\n    }} while (k0 < {K});\n",
         fmt::arg("K", K), fmt::arg("f", name_), fmt::arg("p", kParameters), fmt::arg("mr", s_.mr),
-        fmt::arg("nr", s_.nr), fmt::arg("t", tiles));
+        fmt::arg("nr", s_.nr), fmt::arg("t", tiles), fmt::arg("mending", mending));
     return text;
   }
 
@@ -310,6 +367,7 @@ bool is_direct(const ContractRoles& roles, NodeId factor, Role lane, const Contr
                const TileTypes& types) {
   if (s.method == ContractMethod::quads) return false;
   const bool amx = s.method == ContractMethod::amx;
+  if ((lane == Role::row ? types.row_pieces : types.column_pieces) > 1) return false;
   const std::optional<PlainFactor> plain = held_factor(roles, factor, lane, amx).plain;
   const std::optional<int64_t> extent = roles.extent(lane).constant(), k = roles.extent(Role::summed).constant();
   if (!plain || !extent || !k || !plain->lane.is_constant() || !plain->summed.is_constant()) return false;
@@ -342,7 +400,8 @@ Expected<void> check_gemm(const ContractSchedule& s, const TileTypes& types, int
   const bool in_vectors = amx || s.mr % tile_rows(types, lanes) == 0;
   constexpr int64_t kPackedBytes = 4 << 20;
   const bool fits =
-      whole && s.mc * s.kc * types.sum_bytes / types.group + s.mc * s.nc * types.sum_bytes <= kPackedBytes;
+      whole &&
+      s.mc * s.kc * types.row_pieces * types.sum_bytes / types.group + s.mc * s.nc * types.sum_bytes <= kPackedBytes;
   if (whole && registers && in_vectors && fits) return {};
   return error(
       fmt::format("the schedule \"{}\" does not fit tiles of {} lanes and depth {}", s.str(), lanes, types.depth));
@@ -356,7 +415,8 @@ Expected<KernelText> print_gemm(const Graph& body, const ContractRoles& roles, c
   int64_t lanes = target.vector_bytes / types.sum_bytes;
   if (schedule.method != ContractMethod::gemm) {
     const bool amx = schedule.method == ContractMethod::amx;
-    const std::optional<TileTypes> found = amx ? matrix_types(roles, target) : quad_types(roles, target);
+    std::optional<TileTypes> found = amx ? matrix_types(roles, target) : quad_types(roles, target);
+    if (amx && !found) found = piece_types(roles, target);
     if (!found) {
       return error(fmt::format("no {} {} for \"{}\"", amx ? "matrix unit multiplies" : "vectors multiply four by four",
                                lumen::name(roles.dtype), schedule.str()));

@@ -161,25 +161,64 @@ class PackPrinter {
     return fmt::format(
         "  int64_t k = 0;\n{groups}"
         "  for (; k < {padded}; ++k) {{\n"
-        "    {T}* const put = to + (k / {g} * {P}) * {g} + k % {g};\n"
+        "    {T}* const put = to + {unit} * {g} + k % {g};\n"
         "    const int64_t i3 = k0 + k, have = i3 < k1 ? count : 0;\n{lanes}"
-        "    for (int64_t l = have; l < {P}; ++l) put[l * {g}] = 0;\n"
+        "    for (int64_t l = have; l < {P}; ++l) {{\n{zero}    }}\n"
         "  }}\n",
         fmt::arg("groups", narrow_                         ? guarded_loop()
                            : packing_.group > 1 && !split_ ? groups_loop()
                                                            : ""),
         fmt::arg("padded", padded()), fmt::arg("T", packing_.type), fmt::arg("g", packing_.group),
-        fmt::arg("P", packing_.lanes), fmt::arg("lanes", lane_loop()));
+        fmt::arg("P", packing_.lanes), fmt::arg("lanes", lane_loop()), fmt::arg("unit", unit_of("k")),
+        fmt::arg("zero", put_zeros(fmt::format("put[l * {}]", packing_.group), packing_.group)));
+  }
+
+  // The first unit of summed coordinate `k` in a panel.
+  std::string unit_of(std::string_view k) const {
+    if (packing_.pieces == 1) return fmt::format("({} / {} * {})", k, packing_.group, packing_.lanes);
+    return fmt::format("(({0} / {1} * {2} + {0} % {1}) / {3} * {4})", k, packing_.multiple,
+                       packing_.multiple * packing_.pieces, packing_.group, packing_.lanes);
+  }
+  // From a piece of a unit to the next one's.
+  int64_t units_of_piece() const { return packing_.multiple / packing_.group * packing_.lanes; }
+
+  // "place[step * piece] = …" of an element that was computed; `step` is in what `place` counts.
+  std::string put_element(const std::string& place, int64_t step, const std::string& element) const {
+    if (packing_.pieces == 1) return fmt::format("        {} = {};\n", place, element);
+    std::string text = pieces_of(element);
+    for (int64_t p = 0; p < packing_.pieces; ++p) {
+      text += fmt::format("        (&{})[{}] = (uint16_t)(piece{} >> 16);\n", place, p * step, p);
+    }
+    return text;
+  }
+  std::string put_zeros(const std::string& place, int64_t group) const {
+    std::string text;
+    for (int64_t p = 0; p < packing_.pieces; ++p) {
+      text += fmt::format("      (&{})[{}] = 0;\n", place, p * units_of_piece() * group);
+    }
+    return text;
+  }
+  // The bits of each piece as a float: rounded to bf16, but the last, which is what is left. Of an infinity or NaN one
+  // is NaN.
+  std::string pieces_of(const std::string& element) const {
+    std::string text = fmt::format("        const float left0 = {};\n", element);
+    for (int64_t p = 0; p + 1 < packing_.pieces; ++p) {
+      text += fmt::format(
+          "        const uint32_t piece{0} = (lumen_bits_f32(left{0}) + 0x8000u) & 0xffff0000u;\n"
+          "        const float left{1} = left{0} - lumen_from_bits_f32(piece{0});\n",
+          p, p + 1);
+    }
+    return text + fmt::format("        const uint32_t piece{0} = lumen_bits_f32(left{0});\n", packing_.pieces - 1);
   }
 
   // Where coordinates divide along the lanes, they do so once for each run.
   std::string lane_loop() const {
-    const std::string put = fmt::format("        put[l * {}] = ", packing_.group);
-    if (split_) {
-      return loop_in_runs(roles_, packing_.lane, "first", "have", split_->text + put + split_->value + ";\n");
-    }
-    return fmt::format("    LUMEN_ELEMENTS(l, have) {{\n        const int64_t {} = first + l;\n{}{}{};\n    }}\n", i_,
-                       writer_.text(), put, element_);
+    const auto put = [&](const std::string& element) {
+      return put_element(fmt::format("put[l * {}]", packing_.group), units_of_piece() * packing_.group, element);
+    };
+    if (split_) return loop_in_runs(roles_, packing_.lane, "first", "have", split_->text + put(split_->value));
+    return fmt::format("    LUMEN_ELEMENTS(l, have) {{\n        const int64_t {} = first + l;\n{}{}    }}\n", i_,
+                       writer_.text(), put(element_));
   }
 
   // Whole groups, each put by `lanes` as one unit for each lane, at put[lane].
@@ -188,11 +227,12 @@ class PackPrinter {
                        clear_rest());
   }
   std::string put_here() const {
-    return fmt::format("    {0}* const put = ({0}*)to + k / {1} * {2};\n",
-                       packing_.group == 1 ? packing_.type : "uint32_t", packing_.group, packing_.lanes);
+    return fmt::format("    {0}* const put = ({0}*)to + {1};\n", packing_.group == 1 ? packing_.type : "uint32_t",
+                       unit_of("k"));
   }
   std::string clear_rest() const {
-    return fmt::format("    for (int64_t l = count; l < {}; ++l) put[l] = 0;\n", packing_.lanes);
+    return fmt::format("    for (int64_t l = count; l < {}; ++l) {{\n{}    }}\n", packing_.lanes,
+                       put_zeros("put[l]", 1));
   }
 
   // The summed coordinate of element `e` of a unit.
@@ -207,12 +247,22 @@ class PackPrinter {
     if (packing_.group == 1) {
       return fmt::format("{}{}        put[{}] = {};\n", summed(0), element.text, lane, element.value);
     }
-    std::string parts;
-    for (int64_t e = 0; e < packing_.group; ++e) {
-      parts += fmt::format("        {{\n{}{}        all |= (uint32_t)({}){} << {};\n        }}\n", summed(e),
-                           element.text, packing_.type, element.value, e * 32 / packing_.group);
+    std::string text, parts, puts;
+    for (int64_t p = 0; p < packing_.pieces; ++p) {
+      text += fmt::format("        uint32_t all{} = 0;\n", p);
+      puts += fmt::format("        put[{} + {}] = all{};\n", lane, p * units_of_piece(), p);
     }
-    return fmt::format("        uint32_t all = 0;\n{}        put[{}] = all;\n", parts, lane);
+    for (int64_t e = 0; e < packing_.group; ++e) {
+      parts += "        {\n" + summed(e) + element.text;
+      if (packing_.pieces > 1) parts += pieces_of(element.value);
+      for (int64_t p = 0; p < packing_.pieces; ++p) {
+        const std::string value = packing_.pieces == 1 ? fmt::format("({}){}", packing_.type, element.value)
+                                                       : fmt::format("(piece{} >> 16)", p);
+        parts += fmt::format("        all{} |= (uint32_t){} << {};\n", p, value, e * 32 / packing_.group);
+      }
+      parts += "        }\n";
+    }
+    return text + parts + puts;
   }
 
   std::string groups_loop() const {
@@ -275,7 +325,7 @@ class PackPrinter {
     const int64_t depth = 4 * lanes() * packing_.group;
     return fmt::format(
         "  for (int64_t l0 = 0; l0 < {P}; l0 += {V}) for (int64_t k = 0; k < k1 - k0; k += {D}) {{\n"
-        "    {T} block[{V}][{D}] __attribute__((aligned(64)));\n"
+        "    {T} block[{C}][{V}][{D}] __attribute__((aligned(64)));\n"
         "    const int64_t have = k1 - k0 - k < {D} ? k1 - k0 - k : {D};\n{whole}"
         "    if (have < {D} || l0 + {V} > count) __builtin_memset(block, 0, sizeof block);\n"
         "    for (int64_t l = 0; l < {V} && l0 + l < count; ++l) {{\n"
@@ -283,27 +333,33 @@ class PackPrinter {
         "    }}\n"
         "    const int64_t units = {padded} / {g} - k / {g};\n"
         "    for (int64_t u = 0; u < {D} / {g} && u < units; u += {V}) {{\n"
-        "      {name}((const {U}*)block + u, {D} / {g}, ({U}*)to + (k / {g} + u) * {P} + l0, {P}, units - u);\n"
+        "      for (int64_t p = 0; p < {C}; ++p) {{\n"
+        "        {name}((const {U}*)block[p] + u, {D} / {g}, ({U}*)to + {put} + p * {units} + l0, {P}, units - u);\n"
+        "      }}\n"
         "    }}\n"
         "  }}\n",
         fmt::arg("P", packing_.lanes), fmt::arg("V", lanes()), fmt::arg("D", depth), fmt::arg("T", packing_.type),
         fmt::arg("i", i_), fmt::arg("elements", elements()), fmt::arg("g", packing_.group),
         fmt::arg("padded", padded()), fmt::arg("name", packing_.function + "_exchange"), fmt::arg("U", unit()),
-        fmt::arg("whole", whole_block()), fmt::arg("runs", whole_runs(depth)));
+        fmt::arg("whole", whole_block()), fmt::arg("runs", whole_runs(depth)), fmt::arg("C", packing_.pieces),
+        fmt::arg("put", unit_of(fmt::format("(k + u * {})", packing_.group))), fmt::arg("units", units_of_piece()));
+  }
+  // Of a block's element in row l.
+  std::string put_in_block(const std::string& place, const std::string& element) const {
+    return put_element(fmt::format("block[0][l][{}]", place), 4 * lanes() * packing_.group * lanes(), element);
   }
 
   // One lane of a block.
   std::string elements() const {
     if (halves_) {
-      return fmt::format("      const int64_t i3 = k0 + k;\n      lumen_bf16_of_f16(block[l], a{} + {}, have);\n",
+      return fmt::format("      const int64_t i3 = k0 + k;\n      lumen_bf16_of_f16(block[0][l], a{} + {}, have);\n",
                          halves_->input, print_c(halves_->place).text);
     }
     return fmt::format(
         "      LUMEN_ELEMENTS(j, have) {{\n"
-        "        const int64_t i3 = k0 + k + j;\n{}"
-        "        block[l][j] = {};\n"
+        "        const int64_t i3 = k0 + k + j;\n{}{}"
         "      }}\n",
-        writer_.text(), element_);
+        writer_.text(), put_in_block("j", element_));
   }
 
   // An input of f16, along the summed axis, that is packed as bf16.
@@ -343,8 +399,8 @@ class PackPrinter {
       const std::string value =
           writer.converted(packing_.convert, packing_.factor, runs->turns[static_cast<size_t>(turn)]);
       if (!writer.faults().empty()) return "";
-      body += fmt::format("          {{\n{}            block[l][j + {} + i5] = {};\n          }}\n          }}\n",
-                          writer.text(), turn * runs->length, value);
+      body += fmt::format("          {{\n{}{}          }}\n          }}\n", writer.text(),
+                          put_in_block(fmt::format("j + {} + i5", turn * runs->length), value));
     }
     return fmt::format(
         "      if (have == {D} && (k0 + k) % {L} == 0) {{\n"
@@ -373,19 +429,22 @@ class PackPrinter {
   }
 
   std::string rows_loop() const {
+    const int64_t piece = packing_.lanes * packing_.depth;
+    std::string zeros;
+    for (int64_t p = 0; p < packing_.pieces; ++p) zeros += fmt::format("      put[j + {}] = 0;\n", p * piece);
     return fmt::format(
         "  for (int64_t k = 0; k < {padded}; k += {D}) for (int64_t l = 0; l < {P}; ++l) {{\n"
-        "    {T}* const put = to + (k / {D} * {P} + l) * {D};\n"
+        "    {T}* const put = to + (k / {D} * {P} * {C} + l) * {D};\n"
         "    const int64_t {i} = first + l, most = l < count ? k1 - k0 - k : 0, have = most < {D} ? most : {D};\n"
         "    LUMEN_ELEMENTS(j, have) {{\n"
-        "        const int64_t i3 = k0 + k + j;\n{text}"
-        "        put[j] = {element};\n"
+        "        const int64_t i3 = k0 + k + j;\n{text}{put}"
         "    }}\n"
-        "    for (int64_t j = have; j < {D}; ++j) put[j] = 0;\n"
+        "    for (int64_t j = have; j < {D}; ++j) {{\n{zero}    }}\n"
         "  }}\n",
         fmt::arg("padded", padded()), fmt::arg("D", packing_.depth), fmt::arg("P", packing_.lanes),
         fmt::arg("T", packing_.type), fmt::arg("i", i_), fmt::arg("text", writer_.text()),
-        fmt::arg("element", element_));
+        fmt::arg("C", packing_.pieces), fmt::arg("put", put_element("put[j]", piece, element_)),
+        fmt::arg("zero", zeros));
   }
 
   const ContractRoles& roles_;

@@ -2,6 +2,9 @@
 //
 //   panel  [k / group][lane][group]       what a tile multiplies by, `group` products to a lane
 //   rows   [k / depth][lane][depth]       the left operand of a matrix unit, `depth` elements to a row
+//
+// Of a factor in pieces (TileTypes), each `multiple` of summed coordinates lies there as often as it has pieces, side
+// by side: its first ones, its second ones, …
 #pragma once
 
 #include <optional>
@@ -23,6 +26,7 @@ struct Packing {
   int64_t multiple = 1;       // the summed axis is filled up with zeros to a multiple of this
   std::string type;           // of a packed element
   std::string convert;        // from the compute type to that
+  int64_t pieces = 1;         // several: the compute type is float, the packed one bf16, and `convert` is not used
   bool along_summed = false;  // elements lie along the summed axis
   int vector_bytes = 0;
   std::optional<PlainFactor> plain;  // set when the packed bits are those of an input

@@ -97,14 +97,19 @@ std::vector<ContractSchedule> quad_schedules(const ContractRoles& roles, const T
   return all;
 }
 
+// Summed elements whose pieces take as many bytes as `words` of 32 bits, in whole depths.
+int64_t summed_in(int64_t words, const TileTypes& types, int64_t pieces) {
+  return words * types.group / pieces / types.depth * types.depth;
+}
+
 ContractSchedule matrix_schedule(const ContractRoles& roles, const TileTypes& types) {
   ContractSchedule s;
   s.method = ContractMethod::amx;
   s.mr = even_piece(roles.extent(Role::row), 32, 16);
   s.nr = even_piece(roles.extent(Role::column), 32, 16);
-  s = blocked(s, roles, types.depth, 256, 512, 1024 * types.group);
+  s = blocked(s, roles, types.depth, 256, 512, summed_in(1024, types, types.row_pieces));
   // 32 columns of as much as stays in the nearest cache while the rows of a block pass by.
-  const int64_t near = even_piece(roles.extent(Role::summed), 256 * types.group, types.depth);
+  const int64_t near = even_piece(roles.extent(Role::summed), summed_in(256, types, types.column_pieces), types.depth);
   if (near < s.kc) s.kr = near;
   return s;
 }
@@ -252,7 +257,9 @@ std::vector<ContractSchedule> contract_schedules(const Graph& body, const Target
   std::vector<ContractSchedule> schedules;
   const bool few = axis_bounds(roles->extent(Role::row)).second <= kFewRows;
   const bool one = roles->extent(Role::row) == Expr(1);
-  const std::optional<TileTypes> types = matrix_types(*roles, target);
+  std::optional<TileTypes> types = matrix_types(*roles, target);
+  const bool whole = types.has_value();  // a product of the matrix unit is one of the Contract
+  if (!whole) types = piece_types(*roles, target);
   if (few && types && !one) add_swapped(body, target, *types, schedules);
   if (few) add_skinny(*roles, schedules);
   if (one && !find_windows(*roles)) return schedules;  // there is nothing to do but to read each element once
@@ -262,7 +269,8 @@ std::vector<ContractSchedule> contract_schedules(const Graph& body, const Target
     const size_t first = schedules.size();
     add_direct(body, *roles, target, schedules, s);
     // More rows that pass by, where few products of each are many rows in the second cache.
-    const ContractSchedule large = blocked(s, *roles, types->depth, 512, 512, 1024 * types->group);
+    const ContractSchedule large =
+        blocked(s, *roles, types->depth, 512, 512, summed_in(1024, *types, types->row_pieces));
     if (s.kr == 0 && !(large == s)) add_direct(body, *roles, target, schedules, large);
     add_past(body, *roles, target, schedules, first, 2);
   }
@@ -274,7 +282,7 @@ std::vector<ContractSchedule> contract_schedules(const Graph& body, const Target
   add_windows(body, *roles, target, schedules);
   // Beside the matrix unit vectors win where there is little to sum, if at all: one of 95 products of a model.
   constexpr int64_t kLittle = 128;
-  if (types && !few && axis_bounds(roles->extent(Role::summed)).first > kLittle) return schedules;
+  if (whole && !few && axis_bounds(roles->extent(Role::summed)).first > kLittle) return schedules;
   const std::vector<ContractSchedule> vectors = vector_schedules(*roles, target);
   add_own(body, *roles, target, schedules, vectors[0]);
   const size_t first = schedules.size();

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <vector>
+
 namespace lumen {
 
 namespace {
@@ -159,6 +161,23 @@ std::string load(int64_t tile, const std::string& from, const std::string& step,
                      instruction, tile, from, step);
 }
 
+// Which pieces of rows and of columns are multiplied, one after the other: from one to the next only one of them is
+// another, and needs loading. Products of later pieces are below the half of a unit of f32.
+struct PiecePair {
+  int64_t row, column;
+};
+std::vector<PiecePair> piece_pairs(const TileTypes& types) {
+  std::vector<PiecePair> pairs;
+  for (int64_t column = types.column_pieces - 1; column >= 0; --column) {
+    const int64_t first = pairs.empty() ? 0 : pairs.back().row;
+    pairs.push_back({first, column});
+    for (int64_t row = 0; row < types.row_pieces; ++row) {
+      if (row != first && row + column < 3) pairs.push_back({row, column});
+    }
+  }
+  return pairs;
+}
+
 }  // namespace
 
 // Written as assembly: the header with the intrinsics takes longer to compile than the kernel.
@@ -181,7 +200,8 @@ std::string print_amx_tile(const std::string& name, const TileTypes& types, cons
   text += fmt::format("  }}\n  for (int64_t k = 0; k < count; k += {}, pa += {}, pb += {}{}) {{\n", types.depth,
                       steps.row_summed * bytes, steps.column_summed * bytes,
                       steps.ahead > 0 ? fmt::format(", next += {}", steps.ahead * 64) : "");
-  const int64_t products = tiles.rows * tiles.columns;
+  const std::vector<PiecePair> pairs = piece_pairs(types);
+  const int64_t products = tiles.rows * tiles.columns * std::ssize(pairs);
   // Spread over the products, of which each leaves time for a few.
   const auto fetches = [&](int64_t product) {
     std::string lines;
@@ -192,16 +212,26 @@ std::string print_amx_tile(const std::string& name, const TileTypes& types, cons
   };
   // Rows pass by while the columns stay: loaded as such ("t1") they leave the nearest cache to the columns, and a load
   // just before its first use waits least. Together 1.35 times as fast at 512.
-  for (int64_t i = 0; i < tiles.rows; ++i) {
-    const std::string row = fmt::format("pa + {}", i * 16 * steps.row * bytes);
-    text += "    " + load(tiles.row(i), row, std::to_string(steps.row * bytes), "tileloaddt1");
-    for (int64_t j = 0; j < tiles.columns; ++j) {
-      if (i == 0)
-        text += "    " + load(tiles.column(j), fmt::format("pb + {}", j * 64), std::to_string(schedule.nr * 4));
-      text += fetches(tiles.sum(i, j));
-      text += fmt::format("    __asm__ volatile(\"{} %%tmm{}, %%tmm{}, %%tmm{}\" : : );\n", types.product,
-                          tiles.column(j), tiles.row(i), tiles.sum(i, j));
+  int64_t product = 0;
+  PiecePair held{-1, -1};
+  for (const PiecePair& pair : pairs) {
+    for (int64_t i = 0; i < tiles.rows; ++i) {
+      const std::string row =
+          fmt::format("pa + {}", (pair.row * schedule.mr * types.depth + i * 16 * steps.row) * bytes);
+      if (pair.row != held.row) {
+        text += "    " + load(tiles.row(i), row, std::to_string(steps.row * bytes), "tileloaddt1");
+      }
+      for (int64_t j = 0; j < tiles.columns; ++j) {
+        if (i == 0 && pair.column != held.column) {
+          const int64_t column = pair.column * schedule.nr * types.depth * bytes + j * 64;
+          text += "    " + load(tiles.column(j), fmt::format("pb + {}", column), std::to_string(schedule.nr * 4));
+        }
+        text += fetches(product++);
+        text += fmt::format("    __asm__ volatile(\"{} %%tmm{}, %%tmm{}, %%tmm{}\" : : );\n", types.product,
+                            tiles.column(j), tiles.row(i), tiles.sum(i, j));
+      }
     }
+    held = pair;
   }
   text += "  }\n" + sums([&](int64_t i, int64_t j) {
             return fmt::format(

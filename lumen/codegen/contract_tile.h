@@ -27,6 +27,9 @@ struct TileTypes {
   // Of a product of bytes that have a sign and bytes that have none: which is which. Where both sides are alike,
   // columns are `flipped`, packed with their top bits the other way: b + 128 without a sign, or b - 128 with one.
   bool rows_have_sign = false, flipped = false;
+  // Of a matrix unit: an f32 is a sum of so many bf16, the largest first. What is multiplied lies piece by piece for
+  // each depth.
+  int64_t row_pieces = 1, column_pieces = 1;
 };
 
 inline constexpr int64_t kPlacesAhead = 4;

@@ -159,6 +159,12 @@ std::optional<NarrowTypes> narrow_types(const ContractRoles& roles) {
   return rows && columns ? std::optional(NarrowTypes{rows->dtype, *columns}) : std::nullopt;
 }
 
+// How many bf16 add up to any value of a factor that is f32.
+int64_t pieces_of(const ContractRoles& roles, NodeId factor) {
+  const std::optional<NarrowFactor> narrow = narrow_factor(roles, factor);
+  return !narrow ? 3 : narrow->dtype == bf16 ? 1 : narrow->dtype == f16 ? 2 : 3;
+}
+
 // The input under a chain of views and at most one Cast.
 std::optional<NodeId> plain_source(const Graph& graph, NodeId id) {
   int casts = 0;
@@ -244,6 +250,16 @@ std::optional<TileTypes> matrix_types(const ContractRoles& roles, const Target& 
   if (is_half(types->rows) || is_half(types->columns) || !target.amx_int8) return std::nullopt;
   const char letter[] = {types->rows == i8 ? 's' : 'u', types->columns == i8 ? 's' : 'u', 0};
   return TileTypes{"uint8_t", "int32_t", 4, 4, 64, fmt::format("tdpb{}d", letter)};
+}
+
+std::optional<TileTypes> piece_types(const ContractRoles& roles, const Target& target) {
+  if (!target.amx_bf16 || roles.dtype != f32 || matrix_types(roles, target)) return std::nullopt;
+  TileTypes types{"uint16_t", "float", 4, 2, 32, "tdpbf16ps"};
+  types.row_pieces = pieces_of(roles, roles.rows);
+  for (const NodeId factor : roles.columns) {
+    types.column_pieces = std::max(types.column_pieces, pieces_of(roles, factor));
+  }
+  return types;
 }
 
 std::optional<TileTypes> quad_types(const ContractRoles& roles, const Target& target) {

@@ -50,6 +50,8 @@ HeldFactor held_factor(const ContractRoles& roles, NodeId factor, Role lane, boo
 TileTypes vector_types(DType dtype);
 // Of the matrix unit; nothing when the target has none for these factors.
 std::optional<TileTypes> matrix_types(const ContractRoles& roles, const Target& target);
+// Of a matrix unit for bf16 that multiplies f32 in pieces; nothing where matrix_types() has something.
+std::optional<TileTypes> piece_types(const ContractRoles& roles, const Target& target);
 // Of vectors that are multiplied four by four; nothing when the target does not do that with these factors.
 std::optional<TileTypes> quad_types(const ContractRoles& roles, const Target& target);
 
