@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "lumen/codegen/contract_mend.h"
 #include "lumen/codegen/contract_pack.h"
 #include "lumen/codegen/contract_store.h"
 #include "lumen/codegen/contract_tile.h"
 #include "lumen/codegen/contract_types.h"
-#include "lumen/codegen/element.h"
 
 namespace lumen {
 
@@ -34,7 +34,10 @@ class GemmPrinter {
     kernel.text += s_.method == ContractMethod::amx
                        ? print_amx_tile(name_ + "_tile", types_, s_, steps())
                        : print_vector_tile(name_ + "_tile", types_, s_, target_.vector_bytes, steps());
-    if (in_pieces()) kernel.text += LUMEN_TRY(print_mending());
+    for (size_t side = 0; side < roles_.columns.size() && in_pieces(); ++side) {
+      const std::string function = fmt::format("{}_mend{}", name_, side);
+      kernel.text += LUMEN_TRY(print_mend(roles_, roles_.columns[side], function, s_.mr, s_.nr));
+    }
     const StorePlan store{name_ + "_store", types_.sum, s_.nr, s_.past != 0};
     kernel.text += LUMEN_TRY(print_store(body_, roles_, store, kernel.faults));
     const Expr sides = static_cast<int64_t>(roles_.columns.size());
@@ -146,32 +149,6 @@ class GemmPrinter {
     return text + "    fault = found > fault ? found : fault;\n  }\n  return fault;\n}\n";
   }
 
-  // Infinities and NaN are no sums of pieces: they give NaN, and results that are no numbers are computed one by one.
-  Expected<std::string> print_mending() const {
-    std::string text;
-    for (size_t side = 0; side < roles_.columns.size(); ++side) {
-      ElementWriter writer(*roles_.graph, 6);
-      const std::string row = writer.value(roles_.rows, roles_.at);
-      const std::string column = writer.value(roles_.columns[side], roles_.at);
-      if (!writer.problem().empty()) return error(writer.problem());
-      text += fmt::format(
-          "static __attribute__((noinline)) void {0}_mend{1}(const void* const* in, void* const* out, const int64_t* "
-          "dims, int64_t i0, int64_t m, int64_t rows, int64_t c, int64_t columns, float* t, int64_t step) {{\n"
-          "{2}  int64_t fault = 0;\n"
-          "  uint32_t odd = 0;\n"
-          "  for (int64_t i = 0; i < rows; ++i) {{\n"
-          "    LUMEN_ELEMENTS(l, columns) odd |= (lumen_bits_f32(t[i * step + l]) & 0x7f800000u) == 0x7f800000u;\n"
-          "  }}\n"
-          "  if (odd == 0) return;\n"
-          "  for (int64_t i1 = m; i1 < m + rows; ++i1) for (int64_t i2 = c; i2 < c + columns; ++i2) {{\n"
-          "    float* const sum = t + (i1 - m) * step + i2 - c;\n"
-          "    if (*sum - *sum == 0.0f) continue;\n"
-          "    *sum = 0.0f;\n"
-          "    for (int64_t i3 = 0; i3 < {3}; ++i3) {{\n{4}      *sum += {5} * {6};\n    }}\n  }}\n}}\n",
-          name_, side, kernel_names(*roles_.graph), number(roles_.extent(Role::summed)), writer.text(), row, column);
-    }
-    return text;
-  }
   // After the last products of a tile, whose results lie at `t`.
   std::string mend(size_t side, const std::string& t, const std::string& step, std::string_view rows,
                    std::string_view columns) const {

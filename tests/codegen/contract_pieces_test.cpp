@@ -147,6 +147,18 @@ TEST(ContractPieces, are_right_for_what_is_no_sum_of_pieces) {
   }
 }
 
+// What the matrix unit takes for 0: numbers, products and sums below the smallest normal float.
+TEST(ContractPieces, are_right_for_what_is_too_small) {
+  if (!is_here()) GTEST_SKIP() << "no matrix unit for bf16";
+  for (const auto& [rows, columns] : {std::pair(-70, -70), {-130, 0}, {0, -130}, {-100, 90}, {-60, -60}, {-40, -40}}) {
+    expect_product(f32, f32, 33, 40, 70, true, kSchedules, [&](std::vector<HostTensor>& inputs) {
+      for (Lane& lane : inputs[0].lanes) lane = Scalar::of(f32, std::ldexp(lane.f, rows)).value;
+      for (Lane& lane : inputs[1].lanes) lane = Scalar::of(f32, std::ldexp(lane.f, columns)).value;
+      for (size_t k = 0; k < 70; ++k) inputs[0].lanes[70 * 5 + k].f = inputs[1].lanes[70 * 7 + k].f = 0;
+    });
+  }
+}
+
 TEST(ContractPieces, compete_with_vectors) {
   Graph graph;
   multiply(graph, f32, f32, 256, 256, 256, true);
