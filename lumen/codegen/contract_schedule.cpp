@@ -209,7 +209,7 @@ void add_past(const Graph& body, const ContractRoles& roles, const Target& targe
 // One block has all rows: then packing columns for each block is packing them once, and they stay near. Rows are packed
 // once as well where a block sums all its products in one go.
 void add_own(const Graph& body, const ContractRoles& roles, const Target& target,
-             std::vector<ContractSchedule>& schedules, ContractSchedule s, int64_t depth = 1) {
+             std::vector<ContractSchedule>& schedules, ContractSchedule s, int64_t depth = 1, int64_t pieces = 1) {
   const int64_t rows = axis_bounds(roles.extent(Role::row)).second;
   constexpr int64_t kMostRows = 512, kInOneGo = 1024;
   if (rows > kMostRows) return;
@@ -219,6 +219,10 @@ void add_own(const Graph& body, const ContractRoles& roles, const Target& target
   s.nc = even_piece(roles.extent(Role::column), std::max<int64_t>(128 / s.nr, 1) * s.nr, s.nr);
   const int64_t summed = axis_bounds(roles.extent(Role::summed)).second;
   if (summed <= kInOneGo) s.kc = round_up(std::max(summed, s.kc), depth);
+  // What rows take in pieces stays in the second cache.
+  constexpr int64_t kRowBytes = 5 << 18;
+  const int64_t near = kRowBytes / (s.kc * pieces * 2) / s.mr * s.mr;
+  if (pieces > 1 && s.mc > near) s.mc = even_piece(roles.extent(Role::row), std::max(near, s.mr), s.mr);
   for (int64_t direct = 1; direct >= 0; --direct) {
     s.direct = direct;
     if (print_contract(body, "k", s, target).ok()) schedules.push_back(s);
@@ -265,7 +269,7 @@ std::vector<ContractSchedule> contract_schedules(const Graph& body, const Target
   if (one && !find_windows(*roles)) return schedules;  // there is nothing to do but to read each element once
   if (types) {
     const ContractSchedule s = matrix_schedule(*roles, *types);
-    add_own(body, *roles, target, schedules, s, types->depth);
+    add_own(body, *roles, target, schedules, s, types->depth, types->row_pieces);
     const size_t first = schedules.size();
     add_direct(body, *roles, target, schedules, s);
     // More rows that pass by, where few products of each are many rows in the second cache.
