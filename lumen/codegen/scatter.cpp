@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "lumen/codegen/element.h"
 #include "lumen/codegen/element_ops.h"
@@ -33,6 +34,7 @@ class ScatterPrinter {
     const bool sums = mode_ == hlir::ScatterMode::add || mode_ == hlir::ScatterMode::mul;
     carries_ = sums && rounds(dtype_);
     lay_out();
+    turns_ = find_turns();
   }
 
   Expected<KernelText> print(const std::string& name) {
@@ -68,29 +70,53 @@ class ScatterPrinter {
     within_ = Expr::index(next + 2, inner_.numel());
   }
 
-  std::vector<Expr> at(std::span<const Expr> middle) const {
+  std::vector<Expr> at(std::span<const Expr> middle, Expr within) const {
     std::vector<Expr> all = outer_;
     all.insert(all.end(), middle.begin(), middle.end());
-    const std::vector<Expr> inside = unflatten(within_, inner_);
+    const std::vector<Expr> inside = unflatten(within, inner_);
     all.insert(all.end(), inside.begin(), inside.end());
     return all;
   }
-  std::vector<Expr> at_place(Expr place) const { return at({&place, 1}); }
+  std::vector<Expr> at_place(Expr place, Expr within) const { return at({&place, 1}, within); }
 
   static std::string name_of(Expr variable, const char* one) {
     return variable.is_constant() ? one : fmt::format("i{}", variable.index_number());
   }
 
-  void open_slice() {
-    const char* const kind = packed_ ? "LUMEN_IN_ORDER" : "LUMEN_RANGE";
-    writer_.open_loop(fmt::format("{}({}, 0, {})", kind, name_of(within_, "c_one"), print_c(inner_.numel()).text),
-                      within_, bounds(inner_.numel()).lo < 1);
+  // Two where pairs are exchanged, as keys with rope are, whose indices are divided by two: loops with divisions are no
+  // vectors.
+  int64_t find_turns() const {
+    const std::optional<int64_t> size = inner_.numel().constant();
+    if (!size || *size < 4 || *size % 2 != 0 || packed_) return 1;
+    std::vector<Expr> number;
+    for (int64_t k = 0; k < indices_.rank(); ++k) {
+      number.push_back(Expr::index(within_.index_number() + 1 + static_cast<int>(k), indices_[k]));
+    }
+    const auto divisions = [&](Expr within) {
+      ElementWriter writer(body_, 0);
+      writer.value(body_[scatter_].operands[2], at(number, within));
+      return writer.divisions();
+    };
+    const Expr pair = Expr::index(within_.index_number(), *size / 2);
+    return divisions(within_) > 0 && divisions(pair * 2) + divisions(pair * 2 + 1) == 0 ? 2 : 1;
   }
 
-  void open_places() {
+  // The elements of a slice, so many in a turn: a GPU's thread has the same ones in all loops.
+  void each_of_slice(const std::function<void(Expr within)>& element) {
+    const char* const kind = packed_ ? "LUMEN_IN_ORDER" : "LUMEN_RANGE";
+    const Expr count = inner_.numel() / turns_;
+    const Expr turn = turns_ == 1 ? within_ : Expr::index(within_.index_number(), count);
+    writer_.open_loop(fmt::format("{}({}, 0, {})", kind, name_of(turn, "c_one"), print_c(count).text), turn,
+                      bounds(count).lo < 1);
+    for (int64_t k = 0; k < turns_; ++k) element(turn * turns_ + k);
+    writer_.close();
+  }
+
+  void each_place(const std::function<void(std::span<const Expr> place)>& element) {
     writer_.open_loop(fmt::format("for (int64_t {0} = low; {0} < high; ++{0})", name_of(along_, "k_one")), along_,
                       bounds(shape_[axis_]).lo < 1);
-    open_slice();
+    each_of_slice([&](Expr within) { element(at_place(along_, within)); });
+    writer_.close();
   }
 
   std::string load(const std::string& index) const {
@@ -103,12 +129,10 @@ class ScatterPrinter {
 
   void copy() {
     if (in_place_ && !carries_) writer_.open(fmt::format("if (LUMEN_IN({}) != LUMEN_OUT(0))", *in_place_));
-    open_places();
-    const std::vector<Expr> place = at_place(along_);
-    const std::string x = writer_.value(body_[scatter_].operands[0], place);
-    store(writer_.index(shape_.flat_index(place)), x);
-    writer_.close();
-    writer_.close();
+    each_place([&](std::span<const Expr> place) {
+      const std::string x = writer_.value(body_[scatter_].operands[0], place);
+      store(writer_.index(shape_.flat_index(place)), x);
+    });
     if (in_place_ && !carries_) writer_.close();
   }
 
@@ -123,22 +147,23 @@ class ScatterPrinter {
         "(int64_t)" + found, shape_[axis_],
         fmt::format("[Scatter] an index is outside axis {} of {}", axis_, body_[node.operands[0]].type.str()));
     writer_.open(fmt::format("if ({0} >= low && {0} < high)", print_c(place).text));
-    open_slice();
-    const std::string given = writer_.value(node.operands[2], at(number));
-    const std::string index = writer_.index(shape_.flat_index(at_place(place)));
-    writer_.line(fmt::format("const {} old = {};", compute_type(dtype_), load(index)));
-    store(index, combined("old", given));
-    writer_.close();
+    int turn = 0;
+    each_of_slice([&](Expr within) {
+      const std::string given = writer_.value(node.operands[2], at(number, within));
+      const std::string index = writer_.index(shape_.flat_index(at_place(place, within)));
+      const std::string old = fmt::format("old{}", turn++);
+      writer_.line(fmt::format("const {} {} = {};", compute_type(dtype_), old, load(index)));
+      store(index, combined(old, given));
+    });
     writer_.close();
     writer_.close();
   }
 
   void settle() {
-    open_places();
-    const std::string index = writer_.index(shape_.flat_index(at_place(along_)));
-    writer_.line(store_statement(body_, 0, index, load(index)));
-    writer_.close();
-    writer_.close();
+    each_place([&](std::span<const Expr> place) {
+      const std::string index = writer_.index(shape_.flat_index(place));
+      writer_.line(store_statement(body_, 0, index, load(index)));
+    });
   }
 
   std::string combined(const std::string& old, const std::string& given) const {
@@ -171,6 +196,7 @@ class ScatterPrinter {
   Shape shape_, indices_, inner_;
   std::vector<Expr> items_, outer_;
   Expr part_, along_, which_, within_;
+  int64_t turns_ = 1;  // elements of a slice that a loop has at a time
 };
 
 // A view that only says other dims for the same elements.

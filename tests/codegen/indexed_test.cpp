@@ -10,6 +10,7 @@
 #include "lumen/hlir/indexing.h"
 #include "lumen/hlir/scan.h"
 #include "lumen/hlir/sort.h"
+#include "lumen/hlir/view.h"
 #include "tests/codegen/kernel_cases.h"
 
 namespace lumen {
@@ -173,6 +174,37 @@ TEST(Scatter, takes_elementwise_operands_and_says_what_is_outside) {
     EXPECT_EQ(cases.last().kernel.faults[0], fmt::format("[Scatter] an index is outside axis 0 of f32[50,{}]", width));
   }
   cases.run_all_optimised();
+}
+
+// Keys with rope: of a pair of neighbours each becomes a sum of both. They are computed two by two, without divisions.
+TEST(Scatter, takes_pairs_that_are_exchanged) {
+  KernelCases cases(scatter_text);
+  for (const DType dtype : {f32, bf16}) {
+    for (const int64_t width : {2, 4, 64, 65}) {
+      for (const hlir::ScatterMode mode : {hlir::ScatterMode::set, hlir::ScatterMode::add}) {
+        Graph graph;
+        const Tensor x = graph.input("x", {50, width}, dtype);
+        const Tensor which = graph.input("which", {5, 2}, i32);
+        const Shape shape{5, 2, width};
+        const Tensor keys = cast(graph.input("keys", {5, 2, width + 1}, dtype), f32);
+        const auto at = [&](int k) { return Expr::index(k, shape[k]); };
+        const auto seen = [&](const Tensor& from, Expr index) {
+          return Tensor{&graph, graph.add(hlir::View{View(shape, index)}, std::span(&from.id, 1)).value()};
+        };
+        const Expr row = at(0) * 2 + at(1), lane = at(2);
+        const Tensor own = seen(keys, row * (width + 1) + lane);
+        const Tensor other = seen(keys, row * (width + 1) + lane / 2 * 4 + 1 - lane);
+        const Tensor cosine = seen(graph.input("c", {width}), lane / 2), sine = seen(graph.input("s", {width}), lane);
+        const Tensor source = width % 2 == 0 ? cast(own * cosine + other * sine, dtype) : cast(own * cosine, dtype);
+        apply(hlir::Scatter{0, mode}, {x, which, source}).output("y");
+        cases.add(graph, {}, 64, "pairs", 4);
+        choose_indices(cases.last(), 50, cases.random());
+        const bool has_pairs = width >= 4 && width % 2 == 0;
+        EXPECT_EQ(cases.last().kernel.text.find("old1") != std::string::npos, has_pairs) << cases.last().kernel.text;
+      }
+    }
+  }
+  cases.run_all();
 }
 
 TEST(Scatter, sets_slices_by_blocks_of_a_gpu) {
