@@ -89,7 +89,7 @@ class Compilation {
     if (GraphPtr given = LUMEN_TRY(files.rewritten(*graph))) return std::vector{given};
     if (!options_.rewrite) return std::vector{graph};
     RewriteOptions rewriting;
-    rewriting.dims = typical_dims(*graph);
+    rewriting.dims = dims_to_measure(*graph);
     rewriting.machine = machine_like(device_->target());
     // Times decide between several; without them the first is as good as any.
     if (!options_.measure || options_.fusion != FusionPolicy::profile) rewriting.candidates = 1;
@@ -109,7 +109,8 @@ class Compilation {
   // Of a body: the fastest of the equivalent graphs, as a program that will run `times` times.
   Expected<Program> lowered(std::span<const GraphPtr> graphs, search::StageFiles& files, CompileReport& report,
                             double times, search::PartRecord* record = nullptr, const std::string& where = {}) {
-    search::Tuner tuner(*device_, {typical_dims(*graphs[0]), options_.measure, db_ ? &*db_ : nullptr, options_.trace});
+    search::Tuner tuner(*device_,
+                        {dims_to_measure(*graphs[0]), options_.measure, db_ ? &*db_ : nullptr, options_.trace});
     const search::Decisions decided = LUMEN_TRY(files.decisions(*graphs[0], tuner.target()));
     Fastest best = LUMEN_TRY(fastest_of(graphs, options_.fusion, tuner, decided));
     report.candidates += graphs.size();
@@ -128,7 +129,7 @@ class Compilation {
     if (record != nullptr) {
       record->chosen = best.candidate;
       record->candidate_seconds = std::move(best.seconds);
-      record->dims = typical_dims(*graphs[0]);
+      record->dims = tuner.dims();
       for (const ProgramKernel& kernel : best.lowered.program.kernels) {
         record->schedules.push_back(LUMEN_TRY(tuner.contenders(*kernel.body)));
       }
@@ -163,6 +164,16 @@ class Compilation {
   }
 
  private:
+  DimValues dims_to_measure(const Graph& graph) const {
+    DimValues dims = typical_dims(graph);
+    for (const Expr& dim : graph.dims()) {
+      const auto [lo, hi] = dim.dim_bounds();
+      const std::optional<int64_t> given = options_.typical.get(dim.dim_name());
+      if (given) dims.set(dim.dim_name(), std::clamp(*given, lo, hi));
+    }
+    return dims;
+  }
+
   // The fastest of equivalent graphs, by the times of its kernels.
   struct Fastest {
     search::Lowered lowered;

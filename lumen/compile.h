@@ -40,6 +40,8 @@ struct CompileOptions {
   std::string overrides = {};              // a folder of edited ones to take instead
   // "seq=1,2-64": a program for each range of a symbolic dim. Without any, one serves all sizes.
   std::vector<std::string> buckets;
+  // Sizes at which kernels are timed, where the usual ones (about 512) say little of what the program is for.
+  DimValues typical;
   Trace* trace = nullptr;  // gets the stages and what was measured
   // Gets one for each distinct part of each bucket: what was found, and what lost. Costs time and memory.
   std::vector<search::PartRecord>* record = nullptr;

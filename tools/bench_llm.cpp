@@ -19,15 +19,22 @@ namespace lumen::tools {
 
 namespace {
 
-Expected<std::vector<int64_t>> parse_lengths(const std::string& text) {
+// "128,512", of the option that is named.
+Expected<std::vector<int64_t>> parse_lengths(std::string_view option, const std::string& text) {
   std::vector<int64_t> lengths;
   std::istringstream parts(text);
   for (std::string part; std::getline(parts, part, ',');) {
     const int64_t length = std::atoll(part.c_str());
-    if (length < 1) return error(fmt::format("--pp {}: \"{}\" is no length of a prompt", text, part));
+    if (length < 1) return error(fmt::format("{} {}: \"{}\" is no length of a prompt", option, text, part));
     lengths.push_back(length);
   }
   return lengths;
+}
+
+// "tg64", "tg64@8192": the usual depth goes without saying.
+std::string text_name(int64_t length, int64_t depth, std::string_view space = "") {
+  const std::string at = depth == 128 ? "" : fmt::format("@{}", depth);
+  return fmt::format("tg{}{}{}", space, length, at);
 }
 
 SamplingOptions sampling_options(int32_t top_k, uint64_t seed) {
@@ -56,9 +63,9 @@ class LlmBench {
     return report(fmt::format("pp {}", length), median(rates), read);
   }
 
-  // Of writing, after a prompt of 128 tokens.
-  double text(int64_t length) {
-    begin_text();
+  // Of writing, after a prompt of `depth` tokens.
+  double text(int64_t length, int64_t depth) {
+    begin_text(depth);
     std::vector<double> rates;
     for (int64_t round = 0; round < arguments_.rounds; ++round) {
       const double start = seconds_now();
@@ -66,18 +73,18 @@ class LlmBench {
       for (int64_t k = 0; k < part; ++k) write();
       rates.push_back(static_cast<double>(part) * batch() / (seconds_now() - start));
     }
-    if (arguments_.profile) begin_text();  // there may be no room for more
-    return report(fmt::format("tg {}", length), median(rates), [&] { write(); });
+    if (arguments_.profile) begin_text(depth);  // there may be no room for more
+    return report(text_name(length, depth, " "), median(rates), [&] { write(); });
   }
 
  private:
-  void begin_text() {
+  void begin_text(int64_t depth) {
     decoder_.reset();
     following_.clear();
     for (int64_t b = 0; b < decoder_.batch(); ++b) {
       following_.emplace_back(decoder_, b, sampling_options(arguments_.top_k, static_cast<uint64_t>(b)));
     }
-    decoder_.prefill(prompts_of(128), 128);
+    decoder_.prefill(prompts_of(depth), depth);
     decoder_.step(std::vector<int32_t>(static_cast<size_t>(decoder_.batch()), 5));
   }
   // The next token of each sequence.
@@ -116,7 +123,8 @@ class LlmBench {
 }  // namespace
 
 Expected<int> bench_language_model(const LlmBenchArguments& arguments) try {
-  const std::vector<int64_t> lengths = LUMEN_TRY(parse_lengths(arguments.prompts));
+  const std::vector<int64_t> lengths = LUMEN_TRY(parse_lengths("--pp", arguments.prompts));
+  const std::vector<int64_t> depths = LUMEN_TRY(parse_lengths("--depth", arguments.depths));
   LUMEN_TRY(check_writable(arguments.json));
   TraceFile trace(arguments.trace);
   ModelArguments model = arguments.model;
@@ -136,7 +144,9 @@ Expected<int> bench_language_model(const LlmBenchArguments& arguments) try {
                          {"load_seconds", loaded->load_seconds},
                          {"search_seconds", loaded->search_seconds}};
   for (const int64_t length : lengths) json[fmt::format("pp{}", length)] = bench.prompt(length);
-  if (arguments.tokens > 0) json[fmt::format("tg{}", arguments.tokens)] = bench.text(arguments.tokens);
+  for (const int64_t depth : depths) {
+    if (arguments.tokens > 0) json[text_name(arguments.tokens, depth)] = bench.text(arguments.tokens, depth);
+  }
   if (!arguments.json.empty()) LUMEN_TRY(write_text(arguments.json, json.dump(2) + "\n"));
   return 0;
 } catch (const Error& problem) {

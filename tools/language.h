@@ -87,7 +87,8 @@ struct LlmBenchArguments {
   ModelArguments model;
   std::string prompts = "128,512";  // lengths
   int64_t tokens = 64;
-  int32_t top_k = 0;  // tokens are drawn from so many; 0: the likeliest are taken
+  std::string depths = "128";  // lengths of what is read before these are written
+  int32_t top_k = 0;           // tokens are drawn from so many; 0: the likeliest are taken
   int64_t rounds = 3;
   std::string json;
   bool profile = false;

@@ -175,6 +175,9 @@ void add_llm_bench(CLI::App& bench, LanguageArguments& arguments, Chosen& chosen
   add_model(*llm, arguments.bench.model, arguments.threads);
   llm->add_option("--pp", arguments.bench.prompts, "lengths of prompts")->capture_default_str()->type_name("N,N");
   llm->add_option("--tg", arguments.bench.tokens, "tokens to write; 0: none")->capture_default_str();
+  llm->add_option("--depth", arguments.bench.depths, "lengths of texts that they are written after")
+      ->type_name("N,N")
+      ->capture_default_str();
   llm->add_option("--top-k", arguments.bench.top_k,
                   "draw each of them from the K likeliest (default: take the likeliest)")
       ->check(CLI::Range(1, 1 << 20))

@@ -31,7 +31,7 @@ class Roofline {
       case OpFamily::select:
         return kAnyOp + elements(given.result.shape) * weight(given) / machine_.elements;
       case OpFamily::cast:
-        return kAnyOp + elements(given.result.shape) / 2 / machine_.elements;
+        return kAnyOp + elements(given.result.shape) / (widens(given) ? machine_.widening : 2 * machine_.elements);
       case OpFamily::gather:
         return kAnyOp + elements(given.result.shape) * 2 / machine_.elements;
       default:
@@ -55,6 +55,10 @@ class Roofline {
     double result = 1;
     for (const Expr dim : shape) result *= size(dim);
     return result;
+  }
+
+  static bool widens(const CostedOp& given) {
+    return info(given.result.dtype).bits > info(given.operands[0].dtype).bits;
   }
 
   static double weight(const CostedOp& given) {
@@ -102,7 +106,7 @@ class Roofline {
 
 Machine machine_like(const Target& target) {
   if (!target.cuda) return {};
-  return {.products = 3e14, .elements = 5e11, .bytes = 4e12, .launch = 2e-6};
+  return {.products = 3e14, .elements = 5e11, .bytes = 4e12, .widening = 1e12, .launch = 2e-6};
 }
 
 OpCost roofline(const Machine& machine, const DimValues& dims) { return Roofline(machine, dims); }

@@ -31,14 +31,17 @@ struct Machine {
   double products = 2e11;  // of a contraction that reuses what it reads
   double elements = 2e10;  // elementwise, of the simplest kind, fused with what it reads
   double bytes = 8e10;     // that a contraction reads
-  double launch = 1e-6;    // seconds, for every op that needs a kernel of its own
+  double widening =
+      1e12;              // elements that are cast to wider types, which is left to who reads them, and that may be few
+  double launch = 1e-6;  // seconds, for every op that needs a kernel of its own
 };
 
 // About what a target is.
 Machine machine_like(const Target& target);
 
 // Views, constants, iotas and inputs are free. An elementwise op costs its elements, by how hard it is to compute, and
-// a gather those it gives, as they can be part of any kernel. A reduction or sort costs the elements it reads, and a
+// a gather those it gives, as they can be part of any kernel; a cast to a wider type hardly anything, as what is not
+// read is not cast (of a cache, the tokens that are there). A reduction or sort costs the elements it reads, and a
 // launch. A contraction costs its products or the bytes it reads, and a launch; one that uses nothing twice (a sum of
 // squares) costs more than the product and the sums, and one of floats of 8 bits as such less than one of numbers that
 // are computed from them. Dims that `dims` does not have count as 256, or what their bounds have nearest to that.

@@ -196,12 +196,17 @@ TEST(TraceOption, of_a_benchmark_of_a_model) {
   const Traced traced;
   write_model(traced.folder);
   const Finished run = traced({"bench", "llm", "--model", "config.json", "--random-weights", "--dtype", "f32", "--pp",
-                               "8", "--tg", "2", "--rounds", "1", "--trace", "t.json"});
+                               "8", "--tg", "2", "--depth", "4,16", "--rounds", "1", "--trace", "t.json"});
   ASSERT_EQ(run.status, 0) << run.err;
   const json events = traced.events();
   check_structure(events);
   const std::vector<json> runs = of_category(events, "run");
-  EXPECT_GE(runs.size(), 4U);  // two prompts, and tokens
+  EXPECT_GE(runs.size(), 6U);  // prompts, and tokens
+  EXPECT_NE(run.out.find("tg 2@4 "), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("tg 2@16 "), std::string::npos) << run.out;
+  const Finished wrong = traced({"bench", "llm", "--model", "config.json", "--random-weights", "--depth", "4,x"});
+  EXPECT_EQ(wrong.status, 1);
+  EXPECT_NE(wrong.err.find("--depth 4,x: \"x\" is no length of a prompt"), std::string::npos) << wrong.err;
   for (const json& each : runs) EXPECT_GT(share_of_kernels(each, events), 0);
 }
 
