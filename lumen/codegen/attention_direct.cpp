@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "lumen/codegen/attention_pack.h"
 #include "lumen/codegen/attention_rows.h"
 #include "lumen/codegen/attention_sharers.h"
 #include "lumen/codegen/attention_skip.h"
+#include "lumen/codegen/contract_skinny_frame.h"
 
 namespace lumen {
 
@@ -91,6 +94,10 @@ class DirectPrinter {
     const std::pair<Expr, Expr> start[] = {{Expr::index(3, depth_), 0}};
     std::string text = fmt::format("      const uint16_t* const k = a{} + {};\n", pairs_->input,
                                    print_c(substitute(pairs_->index, start)).text);
+    constexpr int64_t kLine = 32;
+    for (int64_t i3 = 0; i3 < depth_; i3 += kLine) {
+      text += fmt::format("      __builtin_prefetch(k + {});\n", kPage / 2 + i3);
+    }
     std::string add, put;
     for (int64_t r = 0; r < rows_; ++r) {
       text += fmt::format("      {}_v p{} = {{0}};\n", name_, r);
@@ -145,8 +152,16 @@ class DirectPrinter {
     const std::string value = writer.value(form_.second.columns[0], form_.second.at);
     if (!writer.problem().empty()) return error(writer.problem());
     kernel.faults = writer.faults();
+    const auto is_narrow = [](const ElementWriter::Access& access) { return access.bits < 32; };
+    const bool fetches = std::ranges::any_of(writer.accesses(), is_narrow);
+    const std::string ahead =
+        fetches ? fetch_page_ahead(*form_.graph, writer, Expr::index(2, features_), features_, 3) : "";
     const auto loop = [&](int64_t unroll) {
-      std::string text = fmt::format("    LUMEN_ELEMENTS(i2, {}) {{\n", features_);
+      std::string text;
+      for (int64_t u = 0; u < unroll && fetches; ++u) {
+        text += fmt::format("    {{\n      const int64_t i3 = first + j + {};\n{}    }}\n", u, ahead);
+      }
+      text += fmt::format("    LUMEN_ELEMENTS(i2, {}) {{\n", features_);
       for (int64_t u = 0; u < unroll; ++u) {
         text += fmt::format(
             "      float v{0}_;\n      {{\n        const int64_t i3 = first + j + {0};\n{1}"

@@ -12,10 +12,15 @@ std::string SkinnyFrame::row_element(int64_t row, const std::string& k) const {
 }
 
 std::string SkinnyFrame::fetch_ahead(size_t side, const ElementWriter& writer, int64_t run, int64_t turn) const {
+  return fetch_page_ahead(*columns[side].graph, writer, Expr::index(5, run), turn, 5);
+}
+
+std::string fetch_page_ahead(const Graph& graph, const ElementWriter& writer, Expr variable, int64_t turn, int known) {
   constexpr int64_t kLine = 64;
-  const std::span<const NodeId> inputs = columns[side].graph->inputs();
-  const Expr variable = Expr::index(5, run);
-  const auto in_scope = [](Expr v) { return v.kind() != ExprKind::index || v.index_number() <= 5; };
+  const std::span<const NodeId> inputs = graph.inputs();
+  const auto in_scope = [&](Expr v) {
+    return v == variable || v.kind() != ExprKind::index || v.index_number() <= known;
+  };
   std::string lines;
   for (size_t k = 0; k < inputs.size(); ++k) {
     const auto is_along = [&](const ElementWriter::Access& access) {

@@ -17,6 +17,10 @@ namespace lumen {
 // token took 1.5 times as long without, with Q8_0 1.85 times. Sums of f32 gain nothing.
 inline constexpr int64_t kPage = 4096;
 
+// Fetches what inputs of a graph have a page further on, where `writer` reads them along `variable`: all that `turn`
+// elements take. The other coordinates are known there, up to number `known`.
+std::string fetch_page_ahead(const Graph& graph, const ElementWriter& writer, Expr variable, int64_t turn, int known);
+
 struct SkinnyFrame {
   const ContractRoles& roles;
   std::string name;  // of the kernel
