@@ -31,9 +31,8 @@ struct Machine {
   double products = 2e11;  // of a contraction that reuses what it reads
   double elements = 2e10;  // elementwise, of the simplest kind, fused with what it reads
   double bytes = 8e10;     // that a contraction reads
-  double widening =
-      1e12;              // elements that are cast to wider types, which is left to who reads them, and that may be few
-  double launch = 1e-6;  // seconds, for every op that needs a kernel of its own
+  double widening = 1e15;  // casts to wider types: who reads an element makes it
+  double launch = 1e-6;    // seconds, for every op that needs a kernel of its own
 };
 
 // About what a target is.

@@ -2,6 +2,7 @@
 // e, and  (e contracted with the values) / (sum of e). That is what a streaming kernel computes in one pass.
 #include <gtest/gtest.h>
 
+#include "lumen/frontend/ops.h"
 #include "lumen/hlir/binary.h"
 #include "lumen/hlir/cast.h"
 #include "lumen/hlir/reduce.h"
@@ -96,6 +97,29 @@ TEST(Attention, is_found_in_a_transformer_block) {
     const Graph& best = *result.candidates[0].graph;
     EXPECT_TRUE(is_streaming(best)) << print(best);
     EXPECT_EQ(count(best, op_def<llir::Contract>()), 9) << print(best);
+  }
+}
+
+// A token reads the part of a cache that is there, not the cast of the whole.
+TEST(Attention, of_one_token_reads_the_part_of_a_cache_that_is_there) {
+  Graph graph;
+  constexpr int64_t kHeads = 12, kRoom = 8448, kWidth = 64;
+  const Expr context = graph.dim("context", 1, kRoom);
+  const Shape part{kHeads, context, kWidth};
+  const auto at = [&](int k) { return Expr::index(k, part[k]); };
+  const View there(part, (at(0) * kRoom + at(1)) * kWidth + at(2));
+  const auto cached = [&](const char* name) {
+    const Tensor cache = cast(graph.input(name, {kHeads * kRoom, kWidth}, bf16, InputKind::state), f32);
+    return Tensor{&graph, graph.add(hlir::View{there}, std::span(&cache.id, 1)).value()};
+  };
+  const Tensor q = cast(graph.input("q", {kHeads, kWidth}, bf16), f32);
+  const Tensor scores = sum(unsqueeze(q, 1) * cached("keys"), {2});
+  sum(unsqueeze(softmax(scores), 2) * cached("values"), {1}).output("y");
+  for (const int64_t tokens : {128, 512, 2048}) {
+    RewriteOptions options;
+    options.dims = {{"context", tokens}};
+    const std::shared_ptr<Graph> best = rewrite(graph, options).value().candidates[0].graph;
+    EXPECT_TRUE(is_streaming(*best)) << tokens << "\n" << print(*best);
   }
 }
 
