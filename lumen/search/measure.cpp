@@ -12,6 +12,7 @@
 #include "lumen/hlir/binary.h"
 #include "lumen/hlir/indexing.h"
 #include "lumen/hlir/leaves.h"
+#include "lumen/hlir/unary.h"
 #include "lumen/hlir/view.h"
 #include "lumen/ir/random_tensor.h"
 
@@ -119,6 +120,14 @@ std::optional<Expr> axis_compared_with(const Graph& body, NodeId input) {
   return std::nullopt;
 }
 
+// Whether the root of an input is taken, as a norm does of sums of squares: of numbers below 0 it is NaN, of which a
+// kernel may make more than of numbers.
+bool is_under_root(const Graph& body, NodeId input) {
+  return std::ranges::any_of(body.order(), [&](NodeId id) {
+    return body[id].is<hlir::Sqrt>() && elements_behind(body, body[id].operands[0]).contains(input);
+  });
+}
+
 // The places that an input of integers may choose, as an index; nothing when it is none.
 Expected<std::optional<ValueRange>> places_chosen_by(const Graph& body, NodeId input, const DimValues& dims) {
   std::optional<int64_t> fewest;
@@ -159,8 +168,10 @@ struct Buffers {
       const int64_t bytes = owned.back().bytes();
       if (LUMEN_TRY(make_places(body, id, dims, memory))) continue;
       const Buffer part(std::min(bytes, storage_bytes(dtype, kRandomPeriod)));
+      std::optional<ValueRange> range = LUMEN_TRY(places_chosen_by(body, id, dims));
+      if (is_float(dtype) && is_under_root(body, id)) range = ValueRange{0.5, 2};
       fill_random(dtype, {part.data(), static_cast<size_t>(part.bytes())}, static_cast<int64_t>(inputs.size()), 1,
-                  LUMEN_TRY(places_chosen_by(body, id, dims)));
+                  range);
       LUMEN_TRY(memory->write(owned.back().data(), part.data(), part.bytes()));
       LUMEN_TRY(memory->repeat(owned.back().data(), part.bytes(), bytes));
     }

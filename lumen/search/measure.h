@@ -1,6 +1,6 @@
-// Measuring: how long kernels take, each alone, on random inputs that stay where they are (warm caches). Integers are 0
-// or 1, but an index is any place of the axis that it chooses from, and what is compared with the places of an axis
-// (positions with those of a cache) is the last of these places.
+// Measuring: how long kernels take, each alone, on random inputs that stay where they are (warm caches). Floats are
+// positive where their roots are taken. Integers are 0 or 1, but an index is any place of the axis that it chooses
+// from, and what is compared with the places of an axis (positions with those of a cache) is the last of these places.
 #pragma once
 
 #include <functional>
