@@ -52,8 +52,10 @@ Expected<std::unique_ptr<LanguageModel>> load_model(const ModelArguments& argume
   stage.reset();
   const double opened = seconds_now();
   compiling.progress = true;
-  // What is slow for long texts must not be chosen for being as fast for short ones.
-  compiling.typical.set("context", std::clamp<int64_t>(loaded->model.options.max_context / 4, 512, 2048));
+  // What is slow for long texts must not be chosen for being as fast for short ones. A GPU's attention is the same.
+  if (compiling.backend != BackendKind::cuda) {
+    compiling.typical.set("context", std::clamp<int64_t>(loaded->model.options.max_context / 4, 512, 2048));
+  }
   compiling.measure = arguments.measure;
   FusionLog log(arguments.fusion);
   LUMEN_TRY(log.set(compiling));
